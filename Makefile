@@ -1,0 +1,49 @@
+# Everything a newcomer needs: make demo, make test. Each target sets up what it needs by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP := $(VENV)/.complete
+
+.PHONY: setup demo test lint bench soak chaos schema lock clean
+.DELETE_ON_ERROR:
+
+setup: $(SETUP)
+
+$(SETUP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "penstock needs Python 3.11 or later, this is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11 setup")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup
+	@$(BIN)/penstock demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: setup
+	$(BIN)/python -m pytest
+
+bench: setup
+	$(BIN)/python -m bench
+
+soak: setup
+	$(BIN)/python -m bench.soak
+
+chaos: setup
+	$(BIN)/python -m pytest -m long tests/chaos
+
+schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL
+	$(BIN)/python -m tests.schema_dump
+
+lock: setup  ## resolve the newest versions pyproject.toml allows
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --all-build-deps --allow-unsafe --strip-extras --generate-hashes \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

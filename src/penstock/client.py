@@ -1,0 +1,111 @@
+"""What a producer imports."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from penstock.embedded import EmbeddedPostgres
+from penstock.kernel import jobs
+from penstock.kernel.connection import Connection, connect
+from penstock.model import Enqueued, JobView, Json
+from penstock.settings import read_settings
+
+_CHUNK = 5000
+
+
+class Client:
+    """Enqueues jobs and looks at them. One connection, opened on first use; not to be shared between threads."""
+
+    def __init__(self, database_url: str | None = None) -> None:
+        self._url = database_url
+        self._connection: Connection | None = None
+
+    def enqueue(
+        self,
+        kind: str,
+        payload: Json | None = None,
+        *,
+        key: str | None = None,
+        executor: str = "PG_worker",
+        source_ref: str | None = None,
+        target_ref: str | None = None,
+        payload_ref: str | None = None,
+        priority: int = 0,
+        process_after: datetime | None = None,
+        correlation_id: str | None = None,
+        causation_event_id: UUID | None = None,
+        actor: str | None = None,
+        pool: str = "shared",
+        lane: str | None = None,
+        event_domain: str | None = None,
+        trace: str | None = None,
+        max_attempts: int | None = None,
+        connection: Any = None,
+    ) -> int:
+        """Ask for one job and return its id. With `connection` (psycopg) it becomes part of that transaction."""
+        request = {
+            "kind": kind,
+            "idempotency_key": key,
+            "executor": executor,
+            "source_ref": source_ref,
+            "target_ref": target_ref,
+            "payload_ref": payload_ref,
+            "safe_payload": payload,
+            "priority": priority,
+            "process_after": process_after,
+            "correlation_id": correlation_id,
+            "causation_event_id": causation_event_id,
+            "actor": actor,
+            "pool": pool,
+            "lane": lane,
+            "event_domain": event_domain,
+            "trace": trace,
+            "max_attempts": max_attempts,
+        }
+        given = {name: value for name, value in request.items() if value is not None}
+        return jobs.enqueue(connection or self._open(), given)
+
+    def enqueue_many(self, requests: Iterable[Json], *, connection: Any = None) -> list[Enqueued]:
+        """Ask for many jobs: objects with the fields of fn_job_enqueue, in transactions of 5,000 each (or in yours)."""
+        return [
+            enqueued
+            for chunk in _chunks(requests, _CHUNK)
+            for enqueued in jobs.enqueue_many(connection or self._open(), chunk)
+        ]
+
+    def job(self, job_id: int) -> JobView:
+        """A job whole, live or finished."""
+        return jobs.show(self._open(), job_id)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = connect(self._url or database_url(), application="penstock client")
+        return self._connection
+
+
+def database_url() -> str:
+    """PENSTOCK_DATABASE_URL, or the embedded server, started if need be."""
+    settings = read_settings()
+    return settings.database_url or EmbeddedPostgres(settings.data_folder).start()
+
+
+def _chunks(items: Iterable[Json], size: int) -> Iterator[Sequence[Json]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk

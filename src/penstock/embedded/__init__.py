@@ -1,0 +1,6 @@
+"""The parts Penstock brings along: nothing to install by hand."""
+
+from penstock.embedded.binaries import Binaries, bundled_binaries, system_binaries
+from penstock.embedded.postgres import EmbeddedPostgres
+
+__all__ = ["Binaries", "EmbeddedPostgres", "bundled_binaries", "system_binaries"]

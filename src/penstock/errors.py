@@ -1,0 +1,182 @@
+"""Every error Penstock raises on purpose.
+
+PenstockError
+├── SettingsError            a setting or command-line value that cannot be used
+├── EmbeddedPostgresError    the embedded server could not be started, stopped or found
+├── DatabaseUnavailable      no answer from PostgreSQL
+├── SchemaError              the database's schema and this code do not fit
+│   ├── SchemaMissing        never migrated
+│   └── SchemaNewer          migrated by a later version
+└── Refused                  PostgreSQL refused the request; nothing was changed (one SQLSTATE each, below)
+    ├── UnknownExecutor      ├── ExecutorRefused      ├── ExecutorNotGranted
+    ├── UnknownPool          ├── ActorRefused         ├── NotAllowed
+    ├── ForbiddenPayload     ├── PayloadTooLarge      ├── BadText
+    ├── BadRequest           ├── BadSchedule          ├── BadConfig
+    ├── IllegalMove          ├── UnknownJob           ├── UnknownDeadLetter
+    └── UnknownEventDomain   └── UnknownEventType
+"""
+
+
+class PenstockError(Exception):
+    """Root of the tree. The message says what happened, to what, and what to do now."""
+
+
+class SettingsError(PenstockError):
+    pass
+
+
+class EmbeddedPostgresError(PenstockError):
+    pass
+
+
+class DatabaseUnavailable(PenstockError):
+    pass
+
+
+class SchemaError(PenstockError):
+    pass
+
+
+class SchemaMissing(SchemaError):
+    pass
+
+
+class SchemaNewer(SchemaError):
+    pass
+
+
+class Refused(PenstockError):
+    """PostgreSQL refused the request and nothing was changed."""
+
+    sqlstate = ""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}\n{hint}")
+        self.message = message
+        self.hint = hint
+
+
+class UnknownExecutor(Refused):
+    """No executor of that id is registered, or it was deregistered."""
+
+    sqlstate = "PS001"
+
+
+class ExecutorRefused(Refused):
+    """The executor kind is not on the whitelist; MOT never is."""
+
+    sqlstate = "PS002"
+
+
+class UnknownPool(Refused):
+    """Pools are registered before jobs name them."""
+
+    sqlstate = "PS003"
+
+
+class ActorRefused(Refused):
+    """The caller spoke for an actor that is not bound to a role it holds."""
+
+    sqlstate = "PS004"
+
+
+class ExecutorNotGranted(Refused):
+    """The producer may not drive that executor kind."""
+
+    sqlstate = "PS005"
+
+
+class ForbiddenPayload(Refused):
+    """A payload holds a key that jobs and events never carry."""
+
+    sqlstate = "PS006"
+
+
+class PayloadTooLarge(Refused):
+    """A payload, result or error is larger than its limit."""
+
+    sqlstate = "PS007"
+
+
+class BadSchedule(Refused):
+    """A cron line or an interval that cannot be read, or never comes."""
+
+    sqlstate = "PS008"
+
+
+class IllegalMove(Refused):
+    """The job's state does not allow that move."""
+
+    sqlstate = "PS009"
+
+
+class UnknownJob(Refused):
+    """No job has that id."""
+
+    sqlstate = "PS010"
+
+
+class BadRequest(Refused):
+    """A missing, unknown or out-of-range field."""
+
+    sqlstate = "PS011"
+
+
+class UnknownEventDomain(Refused):
+    """Event domains are registered before jobs and events name them."""
+
+    sqlstate = "PS012"
+
+
+class UnknownEventType(Refused):
+    """Event types are registered before they are emitted."""
+
+    sqlstate = "PS013"
+
+
+class UnknownDeadLetter(Refused):
+    """No open dead letter has that id."""
+
+    sqlstate = "PS014"
+
+
+class BadConfig(Refused):
+    """A setting in dot_config that is unknown or has a value it cannot have."""
+
+    sqlstate = "PS015"
+
+
+class NotAllowed(Refused):
+    """The database role lacks the right to do that."""
+
+    sqlstate = "42501"
+
+
+class BadText(Refused):
+    """Text that PostgreSQL cannot store, such as U+0000."""
+
+    sqlstate = "22P05"
+
+
+BY_SQLSTATE: dict[str, type[Refused]] = {
+    error.sqlstate: error
+    for error in (
+        UnknownExecutor,
+        ExecutorRefused,
+        UnknownPool,
+        ActorRefused,
+        ExecutorNotGranted,
+        ForbiddenPayload,
+        PayloadTooLarge,
+        BadSchedule,
+        IllegalMove,
+        UnknownJob,
+        BadRequest,
+        UnknownEventDomain,
+        UnknownEventType,
+        UnknownDeadLetter,
+        BadConfig,
+        NotAllowed,
+        BadText,
+    )
+}

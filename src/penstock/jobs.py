@@ -1,0 +1,137 @@
+"""What a user's handlers are made of: the `job` decorator, and the `Job` a handler gets."""
+
+import inspect
+import logging
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+from uuid import UUID
+
+from penstock.errors import SettingsError
+from penstock.model import Claim, Facts, Json
+
+Handler = Callable[["Job"], Any]
+
+
+class Job:
+    """One attempt at one job, as its handler sees it."""
+
+    __slots__ = ("_claim", "_facts", "cancelled")
+
+    def __init__(self, claim: Claim, facts: Facts) -> None:
+        self._claim = claim
+        self._facts = facts
+        self.cancelled = False
+
+    @property
+    def id(self) -> int:
+        return self._claim.job_id
+
+    @property
+    def kind(self) -> str:
+        return self._claim.job_kind
+
+    @property
+    def attempt(self) -> int:
+        """1 for the first try."""
+        return self._claim.attempt
+
+    @property
+    def lease_token(self) -> int:
+        """Grows with every claim of the job: pass it on to fence writes to other systems."""
+        return self._claim.lease_token
+
+    @property
+    def payload(self) -> Json:
+        return self._facts.safe_payload or {}
+
+    @property
+    def source_ref(self) -> str | None:
+        return self._facts.source_ref
+
+    @property
+    def target_ref(self) -> str | None:
+        return self._facts.target_ref
+
+    @property
+    def payload_ref(self) -> str | None:
+        return self._facts.payload_ref
+
+    @property
+    def lane(self) -> str | None:
+        return self._facts.lane
+
+    @property
+    def event_domain(self) -> str | None:
+        return self._facts.event_domain
+
+    @property
+    def correlation_id(self) -> str | None:
+        return self._facts.correlation_id
+
+    @property
+    def causation_event_id(self) -> UUID | None:
+        return self._facts.causation_event_id
+
+    @property
+    def trace(self) -> str | None:
+        return self._facts.trace
+
+    @property
+    def actor(self) -> str:
+        return self._facts.actor
+
+    @property
+    def log(self) -> "logging.LoggerAdapter[logging.Logger]":
+        """A logger whose lines carry the job."""
+        return _JobLogger(logging.getLogger(f"penstock.job.{self.kind}"), {"job": self})
+
+
+class _JobLogger(logging.LoggerAdapter[logging.Logger]):
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        assert self.extra is not None
+        job = self.extra["job"]
+        assert isinstance(job, Job)
+        refs = {"trace": job.trace, "source_ref": job.source_ref, "target_ref": job.target_ref}
+        known = "".join(f" {name}={value}" for name, value in refs.items() if value is not None)
+        return f"[job={job.id} attempt={job.attempt}{known}] {msg}", kwargs
+
+
+class PermanentError(Exception):
+    """Raised by a handler when trying again cannot help: the job goes to the dead letter at once."""
+
+
+@dataclass(frozen=True)
+class JobFunction:
+    """A handler and the kind it serves. Still callable, so that it can be tested as the function it is."""
+
+    kind: str
+    handler: Handler
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.handler)
+
+    def __call__(self, job: Job) -> Any:
+        return self.handler(job)
+
+
+def job(kind: str) -> Callable[[Handler], JobFunction]:
+    """Make a function the handler of a job kind: `@penstock.job("send_invoice")`."""
+
+    def wrap(handler: Handler) -> JobFunction:
+        return JobFunction(kind, handler)
+
+    return wrap
+
+
+def handlers_of(module: ModuleType) -> dict[str, JobFunction]:
+    """The handlers a module holds, by kind."""
+    found: dict[str, JobFunction] = {}
+    for value in vars(module).values():
+        if not isinstance(value, JobFunction):
+            continue
+        if found.setdefault(value.kind, value) is not value:
+            raise SettingsError(f"{module.__name__} has two handlers for the job kind {value.kind!r}: keep one")
+    return found

@@ -1,0 +1,1 @@
+"""PostgreSQL: one typed Python function per SQL function. The only importer of psycopg."""

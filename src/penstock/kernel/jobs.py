@@ -1,0 +1,116 @@
+"""The job functions, one by one."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from penstock.errors import UnknownJob
+from penstock.kernel.connection import Connection, translated
+from penstock.model import Answer, Claim, Enqueued, Facts, JobView, Json
+
+
+def enqueue(connection: Connection, request: Json) -> int:
+    """fn_job_enqueue: `request` holds its parameters without p_."""
+    arguments = {
+        name: Jsonb(value) if name == "safe_payload" and value is not None else value for name, value in request.items()
+    }
+    names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
+    with translated():
+        row = connection.execute(f"select penstock.fn_job_enqueue({names})".encode(), arguments).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def enqueue_many(connection: Connection, requests: Sequence[Json]) -> list[Enqueued]:
+    """fn_job_enqueue_many."""
+    with translated():
+        rows = connection.execute(
+            "select job_id, created from penstock.fn_job_enqueue_many(%s)", [Jsonb(requests)], binary=True
+        ).fetchall()
+    return [Enqueued(*row) for row in rows]
+
+
+def claim(
+    connection: Connection,
+    executor_id: str,
+    limit: int,
+    *,
+    kinds: Sequence[str] | None = None,
+    pools: Sequence[str] | None = None,
+    incarnation: UUID | None = None,
+    start: bool = False,
+) -> list[Claim]:
+    """fn_job_claim."""
+    with translated():
+        rows = connection.execute(
+            "select job_id, lease_token, job_kind, attempt, started, enqueued_at"
+            " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s)",
+            [executor_id, limit, _list(kinds), _list(pools), incarnation, start],
+            binary=True,
+        ).fetchall()
+    return list(map(Claim._make, rows))
+
+
+def facts(connection: Connection, claims: Sequence[Claim]) -> dict[int, Facts]:
+    """What was asked of these jobs: a read without locks, kept to the partitions they lie in."""
+    times = [one.enqueued_at for one in claims]
+    with translated():
+        rows = connection.execute(
+            "select job_id, source_ref, target_ref, payload_ref, safe_payload, lane, event_domain, correlation_id,"
+            " causation_event_id, trace, actor from penstock.job"
+            " where job_id = any(%s) and enqueued_at between %s and %s",
+            [[one.job_id for one in claims], min(times), max(times)],
+            binary=True,
+        ).fetchall()
+    return {row[0]: Facts._make(row) for row in rows}
+
+
+def start(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int]) -> list[Answer]:
+    """fn_job_start."""
+    return _answers(connection, "fn_job_start", job_ids, tokens)
+
+
+def release(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int]) -> list[Answer]:
+    """fn_job_release."""
+    return _answers(connection, "fn_job_release", job_ids, tokens)
+
+
+def finish(
+    connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], results: Sequence[Any] | None = None
+) -> list[Answer]:
+    """fn_job_finish; returns the refused items only."""
+    wrapped = None if results is None else [None if one is None else Jsonb(one) for one in results]
+    with translated():
+        rows = connection.execute(
+            "select job_id, accepted, reason from penstock.fn_job_finish(%s::bigint[], %s::bigint[], %s::jsonb[])"
+            " where not accepted",
+            [list(job_ids), list(tokens), wrapped],
+            binary=True,
+        ).fetchall()
+    return [Answer._make(row) for row in rows]
+
+
+def show(connection: Connection, job_id: int) -> JobView:
+    """One job of v_job."""
+    with translated(), connection.cursor(row_factory=class_row(JobView)) as cursor:
+        view = cursor.execute("select * from penstock.v_job where job_id = %s", [job_id]).fetchone()
+    if view is None:
+        raise UnknownJob(f"job {job_id} does not exist")
+    return view
+
+
+def _answers(connection: Connection, function: str, job_ids: Sequence[int], tokens: Sequence[int]) -> list[Answer]:
+    with translated():
+        rows = connection.execute(
+            f"select job_id, accepted, reason from penstock.{function}(%s::bigint[], %s::bigint[])".encode(),
+            [list(job_ids), list(tokens)],
+            binary=True,
+        ).fetchall()
+    return [Answer._make(row) for row in rows]
+
+
+def _list(values: Sequence[str] | None) -> list[str] | None:
+    return None if values is None else list(values)

@@ -1,0 +1,30 @@
+-- actor_checked: the actor a call speaks for, once the caller is known to be allowed to.
+--   p_actor  null means the caller itself, `role:<its role>`
+--   returns  the actor; refuses with PS004
+--   reads    actor_binding
+create or replace function penstock.actor_checked(p_actor text) returns penstock.actor_ref
+language plpgsql stable set search_path = pg_catalog as $$
+declare
+  v_caller text := penstock.caller_role();
+begin
+  if p_actor is null or p_actor = 'role:' || v_caller then
+    return 'role:' || v_caller;
+  end if;
+  if p_actor !~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]{1,200}$' then
+    raise exception using errcode = 'PS004', message = format('%L is not an actor', p_actor),
+      hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
+  end if;
+  if penstock.caller_is_operator() then
+    return p_actor;
+  end if;
+  if p_actor ~ '^(consumer|system):' or not exists (
+    select from penstock.actor_binding b
+     where b.actor_ref = p_actor
+       and pg_has_role(v_caller::name, (select oid from pg_roles where rolname = b.db_role), 'usage'))
+  then
+    raise exception using errcode = 'PS004', message = format('%s may not speak for %s', v_caller, p_actor),
+      hint = 'An operator binds an actor to a role with fn_actor_binding_set.';
+  end if;
+  return p_actor;
+end
+$$;

@@ -1,0 +1,37 @@
+-- claim_runs: the runs of ready jobs this executor may take from now, best head first.
+--   p_executor         the executor; its kind scopes what it sees
+--   p_kinds, p_pools   null: all
+--   returns            at most 65 runs; one step in the index per run, whatever its length
+--   reads              job_queue, job_subscription, dot_config
+create or replace function penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[])
+returns setof penstock.claim_run
+language sql stable set search_path = pg_catalog as $$
+  with recursive head as (
+    (select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
+       from penstock.job_queue q
+      where q.status = 'ready' and q.executor = p_executor.executor_kind
+      order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1)
+    union all
+    select n.* from head h cross join lateral (
+      select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
+        from penstock.job_queue q
+       where q.status = 'ready' and q.executor = p_executor.executor_kind
+         and (q.pool, q.job_kind, q.event_domain) > (h.pool, h.job_kind, h.event_domain)
+       order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
+  )
+  select h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
+         s.subscription_id, s.priority_floor, s.max_parallel, null::integer,
+         penstock.config_for_kind('queue.lease_ms', h.job_kind, 60000),
+         penstock.config_for_kind('queue.retry.max_attempts', h.job_kind, 5)
+    from head h
+   cross join lateral (
+     select * from penstock.job_subscription r
+      where r.executor_id = p_executor.executor_id
+        and (r.job_kind is null or r.job_kind = h.job_kind)
+        and (r.event_domain is null or r.event_domain = h.event_domain)
+      order by r.job_kind is null, r.event_domain is null limit 1) s
+   where s.enabled and h.priority >= s.priority_floor
+     and (p_kinds is null or h.job_kind = any (p_kinds))
+     and (p_pools is null or h.pool = any (p_pools))
+   order by h.priority desc, h.job_id limit 65
+$$;

@@ -1,0 +1,26 @@
+-- fn_job_release: give jobs back unrun; the attempt does not count.
+--   returns  per job: accepted, or the reason why not
+--   writes   job_queue
+create or replace function penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[])
+returns table (job_id bigint, accepted boolean, reason text)
+language plpgsql security definer set search_path = pg_catalog as $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_done bigint[];
+  v_domains text[];
+begin
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  with released as (
+    update penstock.job_queue q
+       set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null,
+           started_at = null, rule = null
+      from unnest(p_job_ids, p_tokens) x(job_id, token)
+     where q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
+    returning q.job_id, q.event_domain)
+  select array_agg(r.job_id), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
+  perform penstock.wake(v_domains);
+  return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, '{}', v_rules);
+end
+$$;

@@ -1,0 +1,23 @@
+-- fn_job_start: the handlers of these leased jobs begin now. No handler runs before this is committed.
+--   returns  per job: accepted, or the reason why not
+--   writes   job_queue
+create or replace function penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[])
+returns table (job_id bigint, accepted boolean, reason text)
+language plpgsql security definer set search_path = pg_catalog as $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_done bigint[];
+begin
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  with started as (
+    update penstock.job_queue q set status = 'running', started_at = clock_timestamp()
+      from unnest(p_job_ids, p_tokens) x(job_id, token)
+     where q.job_id = x.job_id and q.lease_token = x.token and q.status = 'leased'
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
+    returning q.job_id)
+  select array_agg(s.job_id) into v_done from started s;
+  return query select a.job_id, a.accepted, case a.reason when 'bad_result' then 'already_running' else a.reason end
+    from penstock.job_answers(p_job_ids, p_tokens, v_done, '{}', v_rules) a;
+end
+$$;

@@ -1,0 +1,31 @@
+-- job_array_check: refuse what is not an array of job objects, an unknown field, or a forbidden payload key.
+--   p_jobs   the argument of fn_job_enqueue_many
+create or replace function penstock.job_array_check(p_jobs jsonb) returns void
+language plpgsql stable set search_path = pg_catalog as $$
+declare
+  v_bad record;
+begin
+  if p_jobs is null or jsonb_typeof(p_jobs) <> 'array' or jsonb_array_length(p_jobs) > 10000 then
+    raise exception using errcode = 'PS011', message = 'p_jobs must be an array of at most 10,000 job objects';
+  end if;
+  select j.ordinality, k into v_bad
+    from jsonb_array_elements(p_jobs) with ordinality j
+    left join lateral (select case when jsonb_typeof(j.value) <> 'object' then '(not an object)' else (
+      select o from jsonb_object_keys(j.value) o where o <> all (array['kind', 'idempotency_key', 'executor', 'source_ref',
+        'target_ref', 'payload_ref', 'safe_payload', 'priority', 'process_after', 'correlation_id', 'causation_event_id',
+        'actor', 'pool', 'lane', 'event_domain', 'trace', 'max_attempts']) limit 1) end) f(k) on true
+   where k is not null limit 1;
+  if found then
+    raise exception using errcode = 'PS011', message = format('job %s of the request: unknown field %s', v_bad.ordinality, v_bad.k),
+      hint = 'The fields are the parameters of fn_job_enqueue without p_.';
+  end if;
+  if p_jobs::text ~ penstock.forbidden_key_pattern() then
+    select j.ordinality into v_bad from jsonb_array_elements(p_jobs) with ordinality j
+     where (j.value -> 'safe_payload')::text ~ penstock.forbidden_key_pattern() limit 1;
+    if found then
+      perform penstock.payload_check(p_jobs -> (v_bad.ordinality - 1)::integer -> 'safe_payload',
+                                     format('safe_payload of job %s', v_bad.ordinality));
+    end if;
+  end if;
+end
+$$;

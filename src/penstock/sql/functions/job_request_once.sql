@@ -1,0 +1,26 @@
+-- job_request_once: of requests with idempotency keys, keep those that are the first of their kind and key.
+--   p_rows   requests; those without a key always stay
+--   returns  the requests to write; the job of every other stands in once_key
+--   writes   once_key, in (scope, key) order; an expired row is taken over in place
+create or replace function penstock.job_request_once(p_rows penstock.job_request[]) returns penstock.job_request[]
+language plpgsql set search_path = pg_catalog as $$
+declare
+  v_expires timestamptz := now() + penstock.config_text('queue.once_key.ttl_s.job', '2592000')::bigint * interval '1 second';
+  v_new bigint[];
+begin
+  with first as (
+    select distinct on (r.kind, r.idempotency_key) r.kind, r.idempotency_key, r.job_id
+      from unnest(p_rows) r where r.idempotency_key is not null
+     order by r.kind, r.idempotency_key, r.ordinal
+  ), taken as (
+    insert into penstock.once_key as k (scope, key, ref, expires_at)
+    select 'job:' || f.kind, f.idempotency_key, f.job_id::text, v_expires from first f order by 1, 2
+    on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at
+      where k.expires_at <= now()
+    returning k.ref
+  )
+  select array_agg(t.ref::bigint) into v_new from taken t;
+  return array(select r from unnest(p_rows) r
+                where r.idempotency_key is null or r.job_id = any (v_new) order by r.ordinal);
+end
+$$;

@@ -1,0 +1,27 @@
+-- partition_ensure: the month of a partitioned table that holds p_at exists when this returns.
+--   p_parent  job, job_outcome, execution_event, event_outbox, …
+--   returns   true when it had to be made
+--   locks     an advisory lock, so that two makers queue; then the parent, share update exclusive, for at most 2 s
+create or replace function penstock.partition_ensure(p_parent text, p_at timestamptz) returns boolean
+language plpgsql set search_path = pg_catalog as $$
+declare
+  v_from timestamptz := date_trunc('month', p_at, 'UTC');
+  v_name text := format('%s_y%sm%s', p_parent, to_char(p_at at time zone 'UTC', 'YYYY'),
+                        to_char(p_at at time zone 'UTC', 'MM'));
+  v_lock_timeout text := current_setting('lock_timeout');
+begin
+  if to_regclass('penstock.' || v_name) is not null then
+    return false;
+  end if;
+  perform pg_advisory_xact_lock(hashtext('penstock.partition'));
+  if to_regclass('penstock.' || v_name) is not null then
+    return false;
+  end if;
+  perform set_config('lock_timeout', '2s', true);
+  execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
+  execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)',
+                 p_parent, v_name, v_from, v_from + interval '1 month');
+  perform set_config('lock_timeout', v_lock_timeout, true);
+  return true;
+end
+$$;

@@ -1,0 +1,22 @@
+-- wake: tell sleeping workers that jobs of these domains are ready. A hint: polling alone is always enough.
+--   p_domains  event domains, '' for jobs without one
+--   writes     the unlogged sequence wake_<domain>, which holds the time of the last NOTIFY: at most one per
+--              5 ms and domain, over all sessions, because NOTIFY serialises commits
+create or replace function penstock.wake(p_domains text[]) returns void
+language plpgsql set search_path = pg_catalog as $$
+declare
+  v_now bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+  v_name text;
+  v_clock regclass;
+begin
+  if penstock.config_text('queue.notify.bridge_enabled', 'true') <> 'true' then
+    return;
+  end if;
+  for v_name in select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d loop
+    v_clock := to_regclass('penstock.wake_' || v_name);
+    continue when v_now - coalesce(pg_sequence_last_value(v_clock), 0) between 0 and 4;
+    perform setval(v_clock, v_now);
+    perform pg_notify('queue_wake_' || v_name, '');
+  end loop;
+end
+$$;

@@ -1,0 +1,8 @@
+-- Which migrations this database has seen.
+create schema if not exists penstock;
+create table if not exists penstock.schema_migration (
+  version integer primary key,
+  name text not null,
+  checksum text not null,
+  applied_at timestamptz not null default now()
+);

@@ -1,0 +1,64 @@
+-- Defaults that work: what a new user's first worker needs. Never overwrites what an operator has set.
+insert into penstock.dot_config (key, value, updated_by) values
+  ('queue.consumer_dispatch.enabled', 'true', 'system:migrate'),
+  ('queue.subscription_resolution.enabled', 'true', 'system:migrate'),
+  ('queue.notify.bridge_enabled', 'true', 'system:migrate'),
+  ('queue.retry.max_attempts.default', '5', 'system:migrate'),
+  ('queue.retry.backoff.strategy', 'exponential', 'system:migrate'),
+  ('queue.retry.backoff.base_ms', '1000', 'system:migrate'),
+  ('queue.retry.backoff.cap_ms', '600000', 'system:migrate'),
+  ('queue.retry.backoff.jitter', '0.2', 'system:migrate'),
+  ('queue.lease_ms.default', '60000', 'system:migrate'),
+  ('queue.timeout_ms.default', '900000', 'system:migrate'),
+  ('queue.heartbeat.stale_threshold_seconds', '60', 'system:migrate'),
+  ('queue.once_key.ttl_s.job', '2592000', 'system:migrate'),
+  ('queue.once_key.ttl_s.event', '2592000', 'system:migrate'),
+  ('queue.once_key.ttl_s.dedup', '86400', 'system:migrate'),
+  ('queue.once_key.ttl_s.replay', '86400', 'system:migrate'),
+  ('queue.safe_payload.max_bytes', '8192', 'system:migrate'),
+  ('queue.result.max_bytes', '65536', 'system:migrate'),
+  ('queue.error.max_bytes', '16384', 'system:migrate'),
+  ('queue.forbidden_keys', 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data', 'system:migrate'),
+  ('iu_core.routes_enabled', 'false', 'system:migrate'),
+  ('iu_core.route_worker_enabled', 'false', 'system:migrate')
+on conflict do nothing;
+
+insert into penstock.pool (pool, note, set_by) values
+  ('shared', 'the default', 'system:migrate'),
+  ('priority', 'kept free for what cannot wait', 'system:migrate'),
+  ('subscription', 'what sources bring in', 'system:migrate')
+on conflict do nothing;
+
+insert into penstock.event_domain (event_domain, registered_by)
+select d, 'system:migrate' from unnest(array['iu', 'piece', 'staging', 'birth_registry', 'governance', 'tac', 'kg', 'system',
+                                            'dot', 'health', 'iu_sql']) d
+on conflict do nothing;
+do $$
+declare
+  v_name text;
+begin
+  for v_name in select 'wake_' || event_domain from penstock.event_domain union all select 'wake_any' loop
+    if to_regclass('penstock.' || v_name) is null then
+      execute format('create unlogged sequence penstock.%I', v_name);
+    end if;
+  end loop;
+end $$;
+
+insert into penstock.actor_binding (actor_ref, db_role, bound_by)
+select 'role:' || r, r, 'system:migrate' from unnest(array['workflow_admin', 'dot_executor', 'penstock_producer', 'penstock_mot',
+                                                          'penstock_pipeline', 'penstock_gateway', 'penstock_reader']) r
+on conflict do nothing;
+insert into penstock.executor_grant (actor, executor_kind, granted_by)
+select 'role:' || r, 'PG_worker', 'system:migrate'
+  from unnest(array['penstock_producer', 'dot_executor', 'penstock_mot', 'penstock_pipeline', 'penstock_gateway']) r
+on conflict do nothing;
+
+insert into penstock.executor (executor_id, executor_kind, registered_by) values ('default', 'PG_worker', 'system:migrate')
+on conflict do nothing;
+insert into penstock.actor_binding (actor_ref, db_role, bound_by) values ('agent:default', 'dot_executor', 'system:migrate')
+on conflict do nothing;
+insert into penstock.job_subscription (executor_id, executor_kind, enabled, registered_by)
+values ('default', 'PG_worker', true, 'system:migrate')
+on conflict do nothing;
+
+select penstock.partitions_ahead();

@@ -1,0 +1,1 @@
+"""The process that claims jobs, runs their handlers and reports how they ended."""

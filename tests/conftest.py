@@ -1,0 +1,84 @@
+"""Real parts for every test: one server per run, one database per test, copied from a migrated template."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries, system_binaries
+from penstock.kernel.connection import Connection, connect
+from penstock.kernel.migrate import migrate
+
+Connect = Callable[[], Connection]
+
+
+def _binaries() -> Binaries:
+    """The bundled server, or the major version of Debian's that PENSTOCK_TEST_POSTGRES names."""
+    wanted = os.environ.get("PENSTOCK_TEST_POSTGRES")
+    if wanted is None:
+        return bundled_binaries()
+    found = system_binaries(int(wanted))
+    assert found is not None, f"PENSTOCK_TEST_POSTGRES={wanted}, but no such binaries are installed"
+    return found
+
+
+@pytest.fixture(scope="session")
+def scratch() -> Iterator[Path]:
+    """A short folder that the server's operating-system user may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="penstock-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server(scratch: Path) -> Iterator[EmbeddedPostgres]:
+    # what survives a crash is tested in tests/chaos on a server of its own, with fsync on
+    settings = {"fsync": "off", "synchronous_commit": "off", "max_connections": "100"}
+    embedded = EmbeddedPostgres(scratch / "postgres", binaries=_binaries(), settings=settings)
+    embedded.start()
+    yield embedded
+    embedded.leave()
+
+
+@pytest.fixture(scope="session")
+def template(server: EmbeddedPostgres) -> str:
+    with connect(server.url()) as connection:
+        connection.execute("create database penstock_template")
+    with connect(server.url("penstock_template")) as connection:
+        migrate(connection)
+    return "penstock_template"
+
+
+@pytest.fixture
+def database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """The URL of a fresh, migrated database."""
+    name = f"t_{uuid4().hex[:12]}"
+    with connect(server.url()) as connection:
+        connection.execute(f"create database {name} template {template}".encode())
+    yield server.url(name)
+    with connect(server.url()) as connection:
+        connection.execute(f"drop database {name} with (force)".encode())
+
+
+@pytest.fixture
+def session(database: str) -> Iterator[Connect]:
+    """Opens connections to the test's database; they are closed with the test."""
+    opened: list[Connection] = []
+
+    def open_one() -> Connection:
+        opened.append(connect(database))
+        return opened[-1]
+
+    yield open_one
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def db(session: Connect) -> Connection:
+    return session()
