@@ -23,8 +23,8 @@ from penstock.errors import EmbeddedPostgresError
 INITDB_S = 120
 START_S = 300  # a live server that recovers up to max_wal_size of log
 SPAWN_S = 10
-LAUNCHES_MAX = 100  # for the children of a killed server to notice and go
-LAUNCH_PAUSE_S = 0.25
+RETRY_S = 30  # for the children of a killed server to notice and go
+RETRY_PAUSE_S = 0.25
 STOP_S = 60
 LOG_MAX_BYTES = 16 * 2**20
 LOG_TAIL_LINES = 20
@@ -61,13 +61,15 @@ class Cluster:
 
     def ensure_running(self) -> None:
         """Return when the server accepts connections."""
-        for _ in range(LAUNCHES_MAX):
+        began = time.monotonic()
+        while True:
             if not wait_for(lambda: running(self.data) is None or self._is_ready(), START_S):
                 raise self.failure(f"A PostgreSQL server runs on {self.data} but is not ready after {START_S} s")
             if self._is_ready() or self._launch():
                 return
-            time.sleep(LAUNCH_PAUSE_S)
-        raise self.failure(f"What is left of an earlier PostgreSQL server on {self.data} does not go away")
+            if time.monotonic() - began > RETRY_S:
+                raise self.failure(f"PostgreSQL did not start on {self.data}, tried for {RETRY_S} s")
+            time.sleep(RETRY_PAUSE_S)
 
     def stop(self, mode: str) -> None:
         server = running(self.data)
@@ -153,7 +155,7 @@ class Cluster:
             raise self.failure(f"initdb could not make {self.data}")
 
     def _launch(self) -> bool:
-        """Start a server and see it ready; False if the remains of an earlier one kept it from starting."""
+        """Start a server and see it ready; False if it is worth another try."""
         self._prepare_launch()
         said_before = self.log.stat().st_size if self.log.exists() else 0
         pid = self._spawn()
@@ -166,7 +168,9 @@ class Cluster:
         with self.log.open("rb") as log:
             log.seek(said_before)
             said = log.read()
-        if not any(remains in said for remains in REMAINS):
+        # A server that gives up by itself takes its pid file along.
+        was_killed = stated_pid(self.data) == pid
+        if not was_killed and not any(remains in said for remains in REMAINS):
             raise self.failure(f"PostgreSQL did not start on {self.data}")
         return False
 
