@@ -80,6 +80,10 @@ class Client:
         """A job whole, live or finished."""
         return jobs.show(self._open(), job_id)
 
+    def cancel(self, job_id: int, *, actor: str | None = None, reason: str | None = None) -> str:
+        """Do not run it: `cancelled`, or `cancel_requested` while a worker holds it."""
+        return jobs.cancel(self._open(), job_id, actor, reason)
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()

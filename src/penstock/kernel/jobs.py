@@ -93,6 +93,45 @@ def finish(
     return [Answer._make(row) for row in rows]
 
 
+def fail(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], errors: Sequence[Json]) -> list[Answer]:
+    """fn_job_fail; the reason of an accepted item is what the job became."""
+    with translated():
+        rows = connection.execute(
+            "select job_id, accepted, next_status from penstock.fn_job_fail(%s::bigint[], %s::bigint[], %s::jsonb[])",
+            [list(job_ids), list(tokens), [Jsonb(error) for error in errors]],
+            binary=True,
+        ).fetchall()
+    return [Answer._make(row) for row in rows]
+
+
+def heartbeat(
+    connection: Connection, executor_id: str, incarnation: UUID, job_ids: Sequence[int], tokens: Sequence[int]
+) -> list[tuple[int, str]]:
+    """fn_job_heartbeat; returns the jobs to abandon and why: cancelled, or lost."""
+    with translated():
+        rows = connection.execute(
+            "select job_id, reason from penstock.fn_job_heartbeat(%s, %s, %s::bigint[], %s::bigint[])",
+            [executor_id, incarnation, list(job_ids), list(tokens)],
+        ).fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def cancel(connection: Connection, job_id: int, actor: str | None = None, reason: str | None = None) -> str:
+    """fn_job_cancel: cancelled, or cancel_requested while a worker holds the job."""
+    with translated():
+        row = connection.execute("select penstock.fn_job_cancel(%s, %s, %s)", [job_id, actor, reason]).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def retry(connection: Connection, job_id: int, actor: str | None = None) -> int:
+    """fn_job_retry: the job to look at, a new one when a dead letter was replayed."""
+    with translated():
+        row = connection.execute("select penstock.fn_job_retry(%s, %s)", [job_id, actor]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def show(connection: Connection, job_id: int) -> JobView:
     """One job of v_job."""
     with translated(), connection.cursor(row_factory=class_row(JobView)) as cursor:

@@ -6,11 +6,31 @@ revoke all on all functions in schema penstock from public;
 grant usage on schema penstock to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline,
   penstock_gateway, penstock_reader;
 
--- Everybody who works with jobs may look at them; the facts hold refs and safe scalars only.
-grant select on penstock.job to dot_executor, workflow_admin, penstock_reader;
+-- Looking is for everybody with a role; jobs and events hold refs and safe scalars only.
+grant select on penstock.job, penstock.v_job, penstock.v_queue_health, penstock.v_job_queue_backlog, penstock.v_execution_event,
+  penstock.v_dead_letter, penstock.v_job_queue_dead_letter_open, penstock.v_executor_subscription_health, penstock.job_move
+  to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
+-- views call it with the rights of whoever looks
+grant execute on function penstock.backlog
+  to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
+grant select on penstock.schema_migration to public;
+grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.job_subscription, penstock.schedule,
+  penstock.event_domain, penstock.event_type_registry, penstock.event_outbox, penstock.queue_heartbeat, penstock.actor_binding,
+  penstock.executor_grant, penstock.job_result
+  to workflow_admin, dot_executor, penstock_reader;
 
-grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many
+-- Producers ask for jobs and record facts.
+grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many, penstock.fn_job_cancel, penstock.fn_iu_emit_event
   to penstock_producer, dot_executor, penstock_mot, penstock_pipeline, penstock_gateway, workflow_admin;
-grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock.fn_job_release, penstock.fn_job_finish
+
+-- Executors claim and report.
+grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock.fn_job_release, penstock.fn_job_finish,
+  penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick
   to dot_executor, workflow_admin;
-grant execute on function penstock.fn_event_domain_register to workflow_admin;
+
+-- Operators decide.
+grant execute on function penstock.fn_job_retry, penstock.fn_job_dead_letter_replay, penstock.fn_dead_letter_replay,
+  penstock.fn_dead_letter_resolve, penstock.fn_executor_register, penstock.fn_executor_deregister, penstock.fn_job_subscription_set,
+  penstock.fn_executor_grant_set, penstock.fn_actor_binding_set, penstock.fn_pool_set, penstock.fn_config_set, penstock.fn_schedule_set,
+  penstock.fn_schedule_drop, penstock.fn_event_domain_register, penstock.fn_event_type_register
+  to workflow_admin;

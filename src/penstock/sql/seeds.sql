@@ -18,6 +18,7 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('queue.safe_payload.max_bytes', '8192', 'system:migrate'),
   ('queue.result.max_bytes', '65536', 'system:migrate'),
   ('queue.error.max_bytes', '16384', 'system:migrate'),
+  ('queue.causation.max_depth', '32', 'system:migrate'),
   ('queue.forbidden_keys', 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data', 'system:migrate'),
   ('iu_core.routes_enabled', 'false', 'system:migrate'),
   ('iu_core.route_worker_enabled', 'false', 'system:migrate')
@@ -43,6 +44,10 @@ begin
     end if;
   end loop;
 end $$;
+
+insert into penstock.event_type_registry (event_domain, event_type, event_stream, registered_by) values
+  ('system', 'queue_worker_silent', 'alert', 'system:migrate')
+on conflict do nothing;
 
 insert into penstock.actor_binding (actor_ref, db_role, bound_by)
 select 'role:' || r, r, 'system:migrate' from unnest(array['workflow_admin', 'dot_executor', 'penstock_producer', 'penstock_mot',

@@ -261,19 +261,20 @@ def test_a_pid_file_of_a_dead_process_is_stale(data: Path) -> None:
         assert ask(server.url(), "select 1") == "1"
 
 
-def test_a_pid_file_of_another_program_is_stale(data: Path) -> None:
+@pytest.mark.parametrize("name", ["postmaster.pid", ".s.PGSQL.5432.lock"])
+def test_a_pid_file_of_another_program_is_stale(data: Path, name: str) -> None:
     with EmbeddedPostgres(data):
-        kept = (data / "postmaster.pid").read_text()
-        locked = (data / ".s.PGSQL.5432.lock").read_text()
+        kept = (data / name).read_text()
         pid = str(pid_of(data))
     owner = server_account(data).uid if os.geteuid() == 0 else None
     with subprocess.Popen(["sleep", "60"], user=owner) as other:
-        (data / "postmaster.pid").write_text(kept.replace(pid, str(other.pid), 1))
-        (data / ".s.PGSQL.5432.lock").write_text(locked.replace(pid, str(other.pid), 1))
-        with EmbeddedPostgres(data) as server:
-            assert ask(server.url(), "select 1") == "1"
-        assert other.poll() is None
-        other.kill()
+        try:
+            (data / name).write_text(kept.replace(pid, str(other.pid), 1))
+            with EmbeddedPostgres(data) as server:
+                assert ask(server.url(), "select 1") == "1"
+            assert other.poll() is None
+        finally:
+            other.kill()
 
 
 def test_a_half_done_initdb_is_done_again(home: Path) -> None:

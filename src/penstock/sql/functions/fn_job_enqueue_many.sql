@@ -14,7 +14,7 @@ begin
   v_rows := array(
     select row(j.ordinality, nextval('penstock.job_id_seq'), j.kind, j.idempotency_key,
                coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
-               coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id, null,
+               coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
                coalesce(j.actor, v_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
                j.max_attempts, null)::penstock.job_request
       from rows from (jsonb_to_recordset(p_jobs) as (

@@ -45,6 +45,6 @@ begin
     return query select x, true, null::text from unnest(p_job_ids) x;
     return;
   end if;
-  return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_bad, v_rules);
+  return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);
 end
 $$;

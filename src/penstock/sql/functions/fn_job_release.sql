@@ -21,6 +21,6 @@ begin
     returning q.job_id, q.event_domain)
   select array_agg(r.job_id), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
   perform penstock.wake(v_domains);
-  return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, '{}', v_rules);
+  return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);
 end
 $$;

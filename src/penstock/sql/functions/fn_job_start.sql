@@ -18,6 +18,6 @@ begin
     returning q.job_id)
   select array_agg(s.job_id) into v_done from started s;
   return query select a.job_id, a.accepted, case a.reason when 'bad_result' then 'already_running' else a.reason end
-    from penstock.job_answers(p_job_ids, p_tokens, v_done, '{}', v_rules) a;
+    from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules) a;
 end
 $$;

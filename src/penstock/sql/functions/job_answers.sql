@@ -1,9 +1,8 @@
 -- job_answers: the answer of a fenced call in which something was refused; settles the jobs that were cancelled meanwhile.
 --   p_done   accepted; an id given twice is accepted once
---   p_bad    refused for what they brought
 --   returns  per pair, in the order given: accepted, or the reason why not
 create or replace function penstock.job_answers(
-  p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_bad bigint[], p_rules bigint[])
+  p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[])
 returns table (job_id bigint, accepted boolean, reason text)
 language plpgsql set search_path = pg_catalog as $$
 #variable_conflict use_column

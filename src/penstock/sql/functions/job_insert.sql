@@ -1,9 +1,10 @@
 -- job_insert: write checked requests as jobs; the one way into job and job_queue.
 --   p_rows   requests in ordinal order, each with the job_id it gets if it is new
+--   p_checked  the caller has checked them; job_request_check also asks whether the session may speak for the actor
 --   returns  per request its job, and whether it was made now
 --   writes   once_key, job, job_queue, lane_check
 --   locks    once_key (by scope, key) for keyed requests: waits for an open transaction with the same key, for no other
-create or replace function penstock.job_insert(p_rows penstock.job_request[])
+create or replace function penstock.job_insert(p_rows penstock.job_request[], p_checked boolean default false)
 returns table (ordinal integer, job_id bigint, created boolean)
 language plpgsql set search_path = pg_catalog as $$
 #variable_conflict use_column
@@ -11,7 +12,9 @@ declare
   v_rows penstock.job_request[] := p_rows;
   v_heads integer[] := '{}';
 begin
-  perform penstock.job_request_check(v_rows);
+  if not p_checked then
+    perform penstock.job_request_check(v_rows);
+  end if;
   perform penstock.partition_ensure('job', now());
   if exists (select from unnest(v_rows) r where r.idempotency_key is not null) then
     v_rows := penstock.job_request_once(v_rows);
@@ -26,7 +29,8 @@ begin
     causation_depth, trace, actor, replay_of)
   select r.job_id, now(), r.kind, r.executor, r.pool, r.lane, r.event_domain, r.priority, r.process_after,
          r.max_attempts, r.idempotency_key, r.source_ref, r.target_ref, r.payload_ref, r.safe_payload,
-         r.correlation_id, r.causation_event_id, r.causation_depth, r.trace, r.actor, r.replay_of
+         r.correlation_id, r.causation_event_id,
+         case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end, r.trace, r.actor, r.replay_of
     from unnest(v_rows) r;
   insert into penstock.job_queue (
     job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)

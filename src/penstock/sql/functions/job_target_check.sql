@@ -5,11 +5,7 @@ create or replace function penstock.job_target_check(
   p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) returns void
 language plpgsql stable set search_path = pg_catalog as $$
 begin
-  if p_executor not in ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
-    raise exception using errcode = 'PS002', message = format('%L is not an executor kind', p_executor),
-      hint = 'One of DOT, Agent, Hermes, Codex, PG_worker, external_worker, future_Kestra_adapter. '
-             'MOT emits job graphs and never executes.';
-  end if;
+  perform penstock.executor_kind_check(p_executor);
   if not exists (select from penstock.pool p where p.pool = p_pool) then
     raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
       hint = format('An operator makes it with: penstock pool set %s', p_pool);

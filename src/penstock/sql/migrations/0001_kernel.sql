@@ -10,6 +10,29 @@ create type penstock.job_status as enum (
   'blocked', 'scheduled', 'ready', 'leased', 'running', 'awaiting', 'retrying',
   'succeeded', 'dead_lettered', 'cancelled');
 
+-- The whole state machine: what is not here is illegal. from_status is null where a job begins.
+create table penstock.job_move (
+  from_status penstock.job_status,
+  move text collate "C" not null,
+  to_status penstock.job_status not null,
+  unique nulls not distinct (from_status, move, to_status)
+);
+insert into penstock.job_move (from_status, move, to_status) values
+  (null, 'enqueue', 'ready'), (null, 'enqueue', 'scheduled'), (null, 'enqueue', 'blocked'),
+  ('scheduled', 'promote', 'ready'), ('scheduled', 'promote', 'blocked'), ('retrying', 'promote', 'ready'),
+  ('scheduled', 'retry', 'ready'), ('scheduled', 'retry', 'blocked'), ('retrying', 'retry', 'ready'),
+  ('blocked', 'advance', 'ready'),
+  ('ready', 'claim', 'leased'), ('ready', 'claim', 'running'), ('leased', 'start', 'running'),
+  ('leased', 'release', 'ready'), ('running', 'release', 'ready'),
+  ('leased', 'finish', 'succeeded'), ('running', 'finish', 'succeeded'),
+  ('leased', 'fail', 'retrying'), ('running', 'fail', 'retrying'),
+  ('leased', 'fail', 'dead_lettered'), ('running', 'fail', 'dead_lettered'),
+  ('leased', 'reap', 'ready'), ('running', 'reap', 'retrying'), ('running', 'reap', 'dead_lettered'),
+  ('running', 'await', 'awaiting'), ('awaiting', 'resume', 'succeeded'), ('awaiting', 'expire', 'dead_lettered'),
+  ('blocked', 'cancel', 'cancelled'), ('scheduled', 'cancel', 'cancelled'), ('ready', 'cancel', 'cancelled'),
+  ('retrying', 'cancel', 'cancelled'), ('awaiting', 'cancel', 'cancelled'),
+  ('leased', 'cancel', 'cancelled'), ('running', 'cancel', 'cancelled');
+
 create sequence penstock.job_id_seq;
 create sequence penstock.lease_token_seq;
 create sequence penstock.execution_event_id_seq;
@@ -80,7 +103,17 @@ create unlogged table penstock.queue_heartbeat (
   executor_kind penstock.executor_kind not null,
   started_at timestamptz not null default now(),
   beat_at timestamptz not null default now(),
-  silent_since timestamptz
+  silent_since timestamptz,
+  kinds text[],
+  pools text[]
+) with (fillfactor = 50);
+
+-- When each part of fn_queue_tick last ran, and how it went.
+create unlogged table penstock.queue_tick_part (
+  part text collate "C" primary key,
+  ran_at timestamptz not null,
+  failed_since timestamptz,
+  report jsonb
 ) with (fillfactor = 50);
 
 create table penstock.job (
@@ -237,7 +270,6 @@ create type penstock.job_request as (
   process_after timestamptz,
   correlation_id text,
   causation_event_id uuid,
-  causation_depth smallint,
   actor text,
   pool text,
   lane text,

@@ -1,0 +1,37 @@
+-- fn_iu_emit_event: record a fact. Part of the caller's transaction.
+--   p_event_domain, p_event_type, p_event_stream  a registered type; a null stream is the registered one
+--   p_subject_table, p_subject_ref                what it is about
+--   p_payload                                     small safe scalars; forbidden keys are refused
+--   p_actor                                       on whose behalf; null is the caller itself
+--   p_correlation_id, p_causation_event_id, p_trace  where it belongs
+--   p_idempotency_key                             same type and key: same event, no new row
+--   returns                                       event_id
+--   writes                                        once_key, event_outbox
+create or replace function penstock.fn_iu_emit_event(
+  p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb,
+  p_actor text, p_correlation_id text default null, p_causation_event_id uuid default null,
+  p_idempotency_key text default null, p_trace text default null) returns uuid
+language plpgsql security definer set search_path = pg_catalog as $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_event uuid := gen_random_uuid();
+  v_stream text;
+begin
+  select r.event_stream into v_stream from penstock.event_type_registry r
+   where r.event_domain = p_event_domain and r.event_type = p_event_type;
+  if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then
+    raise exception using errcode = 'PS013', message = format('event type %s.%s%s is not registered', p_event_domain, p_event_type,
+      case when v_stream is null then '' else format(' in stream %s (but in %s)', p_event_stream, v_stream) end),
+      hint = 'Register it with fn_event_type_register.';
+  end if;
+  if p_idempotency_key is not null then
+    v_event := penstock.once_take('event:' || p_event_domain || '.' || p_event_type, p_idempotency_key, v_event::text, 'event')::uuid;
+    if exists (select from penstock.event_outbox e where e.event_id = v_event) then
+      return v_event;
+    end if;
+  end if;
+  perform penstock.event_insert(v_event, p_event_domain, p_event_type, v_stream, p_subject_table, p_subject_ref, p_payload,
+                                v_actor, p_correlation_id, p_causation_event_id, p_trace);
+  return v_event;
+end
+$$;

@@ -1,0 +1,24 @@
+-- fn_job_dead_letter_replay: run a dead-lettered job again, as a new job that points at the letter.
+--   p_dead_letter_id  an open dead letter
+--   returns           the new job; the letter is resolved, never deleted
+--   writes            job, job_queue, job_dead_letter; the same rules as an enqueue apply
+--   locks             the letter
+create or replace function penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog as $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_letter penstock.job_dead_letter := penstock.dead_letter_locked(p_dead_letter_id);
+  v_was penstock.job := jsonb_populate_record(null::penstock.job, v_letter.snapshot);
+  v_new bigint := nextval('penstock.job_id_seq');
+begin
+  perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
+  perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
+    v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
+    v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
+    p_dead_letter_id)::penstock.job_request]);
+  update penstock.job_dead_letter d
+     set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
+   where d.dead_letter_id = p_dead_letter_id;
+  return v_new;
+end
+$$;

@@ -1,0 +1,18 @@
+-- job_target_known: refuse a job whose executor kind, pool or event domain does not exist, whoever asks for it.
+--   refuses with PS002, PS003, PS012
+--   reads   pool, event_domain
+create or replace function penstock.job_target_known(p_executor text, p_pool text, p_event_domain text) returns void
+language plpgsql stable set search_path = pg_catalog as $$
+begin
+  perform penstock.executor_kind_check(p_executor);
+  if not exists (select from penstock.pool p where p.pool = p_pool) then
+    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
+      hint = format('An operator makes it with: penstock pool set %s', p_pool);
+  end if;
+  if p_event_domain is not null
+     and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = 'Register it with fn_event_domain_register.';
+  end if;
+end
+$$;

@@ -1,0 +1,15 @@
+-- retry_delay_ms: how long a job waits after its p_attempt-th try failed.
+--   reads  dot_config queue.retry.backoff.*: strategy exponential, linear or fixed; base_ms; cap_ms; jitter, the share
+--          by which the delay varies either way
+create or replace function penstock.retry_delay_ms(p_attempt integer) returns bigint
+language sql volatile set search_path = pg_catalog as $$
+  with policy as (
+    select penstock.config_text('queue.retry.backoff.strategy', 'exponential') as strategy,
+           penstock.config_text('queue.retry.backoff.base_ms', '1000')::numeric as base,
+           penstock.config_text('queue.retry.backoff.cap_ms', '600000')::numeric as cap,
+           penstock.config_text('queue.retry.backoff.jitter', '0.2')::numeric as jitter)
+  select least(p.cap, p.base * case p.strategy when 'fixed' then 1 when 'linear' then p_attempt
+                                               else power(2::numeric, least(p_attempt, 40) - 1) end
+                     * (1 + p.jitter * (random()::numeric * 2 - 1)))::bigint
+    from policy p
+$$;

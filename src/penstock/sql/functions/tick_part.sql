@@ -1,0 +1,28 @@
+-- tick_part: run one part of a tick on its own; what it raises stops no other part.
+--   p_part   promote, reap, silence, schedules, lanes, once_keys, partitions
+--   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
+--   writes   queue_tick_part, and what the part writes
+create or replace function penstock.tick_part(p_part text) returns jsonb
+language plpgsql set search_path = pg_catalog as $$
+declare
+  v_report jsonb;
+begin
+  begin
+    v_report := jsonb_build_object('ok', true, 'did', case p_part
+      when 'promote' then to_jsonb(penstock.promote_due(5000))
+      when 'reap' then to_jsonb(penstock.leases_reap())
+      when 'silence' then to_jsonb(penstock.silence_watch())
+      when 'schedules' then penstock.schedules_run()
+      when 'lanes' then to_jsonb(penstock.lanes_sweep(200))
+      when 'once_keys' then to_jsonb(penstock.once_sweep())
+      when 'partitions' then to_jsonb(penstock.partitions_ahead()) end);
+  exception when others then
+    v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
+  end;
+  insert into penstock.queue_tick_part as p (part, ran_at, failed_since, report)
+  values (p_part, now(), case when not (v_report ->> 'ok')::boolean then now() end, v_report)
+  on conflict (part) do update set ran_at = excluded.ran_at, report = excluded.report,
+    failed_since = case when excluded.failed_since is not null then coalesce(p.failed_since, excluded.failed_since) end;
+  return v_report;
+end
+$$;

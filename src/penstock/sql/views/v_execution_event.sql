@@ -1,0 +1,23 @@
+-- v_execution_event: the audit trail, read from the facts. execution_event adds what no other row says.
+create or replace view penstock.v_execution_event as
+select coalesce(j.execution_id, j.job_id) as execution_id, j.job_id, j.enqueued_at as happened_at, 'enqueued' as happening,
+       j.actor::text as actor, null::smallint as attempt,
+       jsonb_strip_nulls(jsonb_build_object('kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) as detail
+  from penstock.job j
+union all
+select q.job_id, q.job_id, q.started_at, 'started', 'agent:' || s.executor_id, q.attempt,
+       jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token)
+  from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
+ where q.started_at is not null
+union all
+select o.job_id, o.job_id, o.started_at, 'started', null, o.attempt,
+       jsonb_build_object('incarnation', o.leased_by, 'lease_token', o.lease_token)
+  from penstock.job_outcome o where o.started_at is not null
+union all
+select o.job_id, o.job_id, o.finished_at,
+       case o.status when 'retrying' then 'failed' else o.status::text end, null, o.attempt,
+       jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by))
+  from penstock.job_outcome o
+union all
+select coalesce(e.execution_id, e.job_id), e.job_id, e.happened_at, e.happening, e.actor::text, null, e.detail
+  from penstock.execution_event e;
