@@ -18,6 +18,7 @@ class Claim(NamedTuple):
     job_kind: str
     attempt: int
     started: bool
+    suspect: bool
     enqueued_at: datetime
 
 

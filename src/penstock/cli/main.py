@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from penstock.cli import schema
+from penstock.cli import schema, worker
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -16,6 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("migrate")(schema.migrate_command)
+app.command("worker")(worker.worker_command)
 
 
 def main() -> None:

@@ -69,10 +69,10 @@ class Account:
             return
         self.make_reachable(programs)
         if (programs / "postgres").stat().st_mode & 0o005 != 0o005:
-            for path in [programs.parent, *programs.parent.rglob("*")]:
-                if not path.is_symlink():
-                    mode = path.stat().st_mode
-                    path.chmod(mode | (0o055 if path.is_dir() or mode & 0o100 else 0o044))
+            package = programs.parents[1]
+            # A wheel keeps the libraries it brings along beside the package.
+            for tree in (programs.parent, package.with_name(package.name + ".libs")):
+                _let_all_read(tree)
 
     def _open(self, folder: Path) -> None:
         status = folder.stat()
@@ -116,6 +116,13 @@ def _user_for_root() -> pwd.struct_passwd:
                 f"PostgreSQL does not run as root, and the OS user {USER_FOR_ROOT} could not be made: {error}. "
                 f"Run: useradd {USER_FOR_ROOT}, or start Penstock as a normal user."
             ) from error
+
+
+def _let_all_read(tree: Path) -> None:
+    for path in [tree, *tree.rglob("*")]:
+        if path.exists() and not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(mode | (0o055 if mode & 0o100 else 0o044))
 
 
 def _name(uid: int) -> str:

@@ -1,7 +1,6 @@
 """The job functions, one by one."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -46,7 +45,7 @@ def claim(
     """fn_job_claim."""
     with translated():
         rows = connection.execute(
-            "select job_id, lease_token, job_kind, attempt, started, enqueued_at"
+            "select job_id, lease_token, job_kind, attempt, started, suspect, enqueued_at"
             " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s)",
             [executor_id, limit, _list(kinds), _list(pools), incarnation, start],
             binary=True,
@@ -79,15 +78,14 @@ def release(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int
 
 
 def finish(
-    connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], results: Sequence[Any] | None = None
+    connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], results: Sequence[str | None] | None = None
 ) -> list[Answer]:
-    """fn_job_finish; returns the refused items only."""
-    wrapped = None if results is None else [None if one is None else Jsonb(one) for one in results]
+    """fn_job_finish; results are JSON text. Returns the refused items only."""
     with translated():
         rows = connection.execute(
             "select job_id, accepted, reason from penstock.fn_job_finish(%s::bigint[], %s::bigint[], %s::jsonb[])"
             " where not accepted",
-            [list(job_ids), list(tokens), wrapped],
+            [list(job_ids), list(tokens), None if results is None else list(results)],
             binary=True,
         ).fetchall()
     return [Answer._make(row) for row in rows]

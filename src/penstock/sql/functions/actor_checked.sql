@@ -3,7 +3,7 @@
 --   returns  the actor; refuses with PS004
 --   reads    actor_binding
 create or replace function penstock.actor_checked(p_actor text) returns penstock.actor_ref
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_caller text := penstock.caller_role();
 begin

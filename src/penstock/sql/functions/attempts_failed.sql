@@ -9,7 +9,7 @@
 create or replace function penstock.attempts_failed(
   p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[])
 returns table (job_id bigint, next_status penstock.job_status)
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_held bigint[];

@@ -3,7 +3,7 @@
 --   reads    job_queue by one index step per row of the answer, then at most 10,001 entries each
 create or replace function penstock.backlog()
 returns table (executor text, pool text, job_kind text, event_domain text, ready integer, oldest_enqueued_at timestamptz, reason text)
-language sql stable security definer set search_path = pg_catalog as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   with recursive head as (
     (select q.executor, q.pool, q.job_kind, q.event_domain from penstock.job_queue q where q.status = 'ready'
       order by q.executor, q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1)

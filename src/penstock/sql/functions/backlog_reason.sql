@@ -2,7 +2,7 @@
 --   returns  null when a living worker serves them; else what is missing
 --   reads    job_subscription, executor, queue_heartbeat
 create or replace function penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text) returns text
-language sql stable set search_path = pg_catalog as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   with taker as (
     select e.executor_id from penstock.executor e
      cross join lateral (

@@ -2,7 +2,7 @@
 --   returns  their ids; null for an operator, who may act for all
 --   reads    job_subscription, actor_binding
 create or replace function penstock.caller_rules() returns bigint[]
-language sql stable set search_path = pg_catalog as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   select case when not penstock.caller_is_operator() then array(
     select s.subscription_id from penstock.job_subscription s
       join penstock.actor_binding b on b.actor_ref = 'agent:' || s.executor_id

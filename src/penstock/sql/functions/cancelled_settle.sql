@@ -1,14 +1,16 @@
 -- cancelled_settle: jobs whose cancel was asked for while they were held, and whose holder has now let go, are cancelled.
 --   p_job_ids, p_tokens  the jobs; others are left alone
+--   p_rules              only jobs held under these rules; null for all
 --   writes               job_queue, job_outcome; frees their lanes
-create or replace function penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[]) returns void
-language plpgsql set search_path = pg_catalog as $$
+create or replace function penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_lanes text[];
 begin
   with gone as (
     delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
      where q.job_id = x.job_id and q.lease_token = x.token and q.cancel_requested and q.status in ('leased', 'running')
+       and (p_rules is null or q.rule = any (p_rules))
     returning q.*
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)

@@ -2,7 +2,7 @@
 --   p_event_id  the causing event; null: nothing did, depth 0
 --   returns     its depth + 1; refuses with PS011 beyond queue.causation.max_depth, where causes have become a loop
 create or replace function penstock.causation_depth(p_event_id uuid) returns integer
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_depth integer := 0;
   v_max integer := penstock.config_text('queue.causation.max_depth', '32')::integer;

@@ -5,7 +5,7 @@
 create or replace function penstock.claim_pass(
   p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean)
 returns setof penstock.job_claim
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_runs penstock.claim_run[] := penstock.claim_rooms(array(select penstock.claim_runs(p_executor, p_kinds, p_pools)));
   v_run penstock.claim_run;
@@ -45,7 +45,7 @@ begin
         from unnest(v_places, v_picks) p(place, run)
         join unnest(v_runs) with ordinality r on r.ordinality = p.run
        where q.ctid = p.place
-      returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.priority, q.lease_until, q.enqueued_at
+      returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until, q.enqueued_at
     )
     select * from claimed c order by c.priority desc, c.job_id;
 end

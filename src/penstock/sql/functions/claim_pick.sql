@@ -6,7 +6,7 @@
 --            query built for these runs, because only a union of ordered scans can be merged without a sort
 create or replace function penstock.claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer)
 returns table (place tid, run integer)
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_last penstock.claim_run := p_runs[65];
   v_union text;

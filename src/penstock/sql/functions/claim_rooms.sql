@@ -4,7 +4,7 @@
 --   locks    the limited rules' rows, by id, until the end of the transaction; then counts in a NEW statement, so
 --            that no two claims of one rule count the same jobs
 create or replace function penstock.claim_rooms(p_runs penstock.claim_run[]) returns penstock.claim_run[]
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if not exists (select from unnest(p_runs) r where r.max_parallel is not null) then
     return p_runs;

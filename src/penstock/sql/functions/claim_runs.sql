@@ -5,7 +5,7 @@
 --   reads              job_queue, job_subscription, dot_config
 create or replace function penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[])
 returns setof penstock.claim_run
-language sql stable set search_path = pg_catalog as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   with recursive head as (
     (select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
        from penstock.job_queue q

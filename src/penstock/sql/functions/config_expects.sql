@@ -1,7 +1,7 @@
 -- config_expects: what a setting of dot_config may hold.
 --   returns  a regular expression its value must match; null for an unknown key
 create or replace function penstock.config_expects(p_key text) returns text
-language sql immutable set search_path = pg_catalog as $$
+language sql immutable set search_path = pg_catalog, pg_temp as $$
   select case
     when p_key in ('queue.consumer_dispatch.enabled', 'queue.subscription_resolution.enabled', 'queue.notify.bridge_enabled',
                    'iu_core.routes_enabled', 'iu_core.route_worker_enabled') then '^(true|false)$'

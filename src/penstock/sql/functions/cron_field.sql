@@ -4,7 +4,7 @@
 --   p_names        the values' names from p_low on, in capitals; null when they have none
 --   returns        the values, sorted, each once; refuses with PS008
 create or replace function penstock.cron_field(p_field text, p_low integer, p_high integer, p_names text[]) returns integer[]
-language plpgsql immutable set search_path = pg_catalog as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   v_weekday boolean := p_low = 0 and p_high = 6;
   v_part text;

@@ -6,7 +6,7 @@
 create or replace function penstock.cron_local_next(
   p_from timestamp, p_until timestamp, p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[],
   p_weekdays integer[], p_either_day boolean) returns timestamp
-language plpgsql immutable set search_path = pg_catalog as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   v_at timestamp := p_from;
   v_by_day boolean;

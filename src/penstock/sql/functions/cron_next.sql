@@ -6,7 +6,7 @@
 --               a local time that exists twice comes once, at the first
 --   returns     the instant; refuses with PS008 a line that cannot be read or does not come within 5 years
 create or replace function penstock.cron_next(p_cron text, p_after timestamptz, p_timezone text) returns timestamptz
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_fields text[] := regexp_split_to_array(btrim(case lower(btrim(p_cron))
     when '@hourly' then '0 * * * *'

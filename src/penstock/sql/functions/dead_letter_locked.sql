@@ -1,7 +1,7 @@
 -- dead_letter_locked: lock one open dead letter of a job.
 --   returns  its row; refuses an unknown or resolved one with PS014
 create or replace function penstock.dead_letter_locked(p_dead_letter_id bigint) returns penstock.job_dead_letter
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_letter penstock.job_dead_letter;
 begin

@@ -2,7 +2,7 @@
 --   p_id     job-<number>
 --   returns  the number; refuses anything else with PS014
 create or replace function penstock.dead_letter_number(p_id text) returns bigint
-language plpgsql immutable set search_path = pg_catalog as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
   if p_id is null or p_id !~ '^job-[0-9]{1,18}$' then
     raise exception using errcode = 'PS014', message = format('%L is not a dead letter', p_id),

@@ -3,7 +3,7 @@
 --   returns        its row; refuses with PS001 (unknown) or PS004 (not bound to a role the caller holds)
 --   reads          executor, actor_binding
 create or replace function penstock.executor_checked(p_executor_id text) returns penstock.executor
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_executor penstock.executor;
 begin

@@ -5,7 +5,7 @@
 --   writes       actor_binding
 create or replace function penstock.fn_actor_binding_set(
   p_actor_ref text, p_db_role text, p_bound boolean default true, p_actor text default null) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
 begin

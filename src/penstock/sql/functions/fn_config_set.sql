@@ -4,7 +4,7 @@
 --   returns  the value before, null if there was none
 --   writes   dot_config
 create or replace function penstock.fn_config_set(p_key text, p_value text, p_actor text default null) returns text
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_expects text := penstock.config_expects(p_key);

@@ -3,7 +3,7 @@
 --   p_reason  why; required
 --   writes    job_dead_letter
 create or replace function penstock.fn_dead_letter_resolve(p_id text, p_actor text default null, p_reason text default null) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_letter penstock.job_dead_letter := penstock.dead_letter_locked(penstock.dead_letter_number(p_id));

@@ -3,7 +3,7 @@
 --   p_actor         who asks
 --   writes          event_domain; makes the sequence that debounces its wake-ups
 create or replace function penstock.fn_event_domain_register(p_event_domain text, p_actor text default null) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
 begin

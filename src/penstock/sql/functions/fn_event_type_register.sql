@@ -4,7 +4,7 @@
 --   writes              event_type_registry; registering again changes the stream and the contract
 create or replace function penstock.fn_event_type_register(
   p_event_domain text, p_event_type text, p_event_stream text, p_actor text default null, p_payload_contract jsonb default null) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
 begin

@@ -7,7 +7,7 @@
 --   writes           executor_grant
 create or replace function penstock.fn_executor_grant_set(
   p_actor text, p_executor_kind text, p_job_kind text default null, p_granted boolean default true, p_granted_by text default null) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_by penstock.actor_ref := penstock.actor_checked(p_granted_by);
 begin

@@ -6,7 +6,7 @@
 --   writes           executor, actor_binding. It claims nothing before fn_job_subscription_set
 create or replace function penstock.fn_executor_register(
   p_executor_id text, p_executor_kind text, p_registered_by text default null, p_db_role text default 'dot_executor') returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_registered_by);
   v_kind text;

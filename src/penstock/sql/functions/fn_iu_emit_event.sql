@@ -11,7 +11,7 @@ create or replace function penstock.fn_iu_emit_event(
   p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb,
   p_actor text, p_correlation_id text default null, p_causation_event_id uuid default null,
   p_idempotency_key text default null, p_trace text default null) returns uuid
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_event uuid := gen_random_uuid();

@@ -6,7 +6,7 @@
 --   writes     job_queue, job_outcome, execution_event; frees its lane
 --   locks      its job_queue row
 create or replace function penstock.fn_job_cancel(p_job_id bigint, p_actor text default null, p_reason text default null) returns text
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_queue penstock.job_queue := penstock.job_locked(p_job_id, 'be cancelled');

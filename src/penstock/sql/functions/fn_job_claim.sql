@@ -4,13 +4,14 @@
 --   p_kinds, p_pools  only these; null for all
 --   p_incarnation  the process that will hold the leases; null: a fresh one, which nothing extends
 --   p_start        start them too, except those that must be started alone (reaped before, or on their last attempt)
---   returns        the jobs, higher priority first, then lower job_id; facts are read from job, without locks
+--   returns        the jobs, higher priority first, then lower job_id; facts are read from job, without locks. A suspect
+--                  was reaped while it ran: start it alone
 --   writes         job_queue; a claim that comes back short also looks after due jobs and lanes
 --   locks          rules with max_parallel, then job_queue rows (skipping locked ones)
 create or replace function penstock.fn_job_claim(
   p_executor_id text, p_limit integer, p_kinds text[] default null, p_pools text[] default null,
   p_incarnation uuid default null, p_start boolean default false) returns setof penstock.job_claim
-language plpgsql security definer set search_path = pg_catalog set plan_cache_mode = force_custom_plan as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);
   v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());

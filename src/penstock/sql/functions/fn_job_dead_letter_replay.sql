@@ -4,7 +4,7 @@
 --   writes            job, job_queue, job_dead_letter; the same rules as an enqueue apply
 --   locks             the letter
 create or replace function penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text default null) returns bigint
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_letter penstock.job_dead_letter := penstock.dead_letter_locked(p_dead_letter_id);

@@ -20,7 +20,7 @@ create or replace function penstock.fn_job_enqueue(
   p_correlation_id text default null, p_causation_event_id uuid default null, p_actor text default null,
   p_pool text default 'shared', p_lane text default null, p_event_domain text default null,
   p_trace text default null, p_max_attempts integer default null) returns bigint
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_row penstock.job_request;
 begin

@@ -4,7 +4,7 @@
 --   writes   once_key, job, job_queue, lane_check
 create or replace function penstock.fn_job_enqueue_many(p_jobs jsonb)
 returns table (ordinal integer, job_id bigint, created boolean)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_rows penstock.job_request[];

@@ -6,7 +6,7 @@
 --   locks                job_queue rows by job_id
 create or replace function penstock.fn_job_fail(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[] default null)
 returns table (job_id bigint, accepted boolean, next_status text)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_rules bigint[] := penstock.caller_rules();

@@ -8,7 +8,7 @@
 create or replace function penstock.fn_job_finish(
   p_job_ids bigint[], p_tokens bigint[], p_results jsonb[] default null, p_next jsonb[] default null)
 returns table (job_id bigint, accepted boolean, reason text)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_rules bigint[] := penstock.caller_rules();

@@ -8,7 +8,7 @@
 create or replace function penstock.fn_job_heartbeat(
   p_executor_id text, p_incarnation uuid, p_job_ids bigint[] default null, p_tokens bigint[] default null)
 returns table (job_id bigint, reason text)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);

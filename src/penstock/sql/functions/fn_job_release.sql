@@ -3,7 +3,7 @@
 --   writes   job_queue
 create or replace function penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[])
 returns table (job_id bigint, accepted boolean, reason text)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_rules bigint[] := penstock.caller_rules();

@@ -3,7 +3,7 @@
 --   writes   job_queue, execution_event; or as fn_job_dead_letter_replay
 --   locks    its job_queue row, or its dead letter
 create or replace function penstock.fn_job_retry(p_job_id bigint, p_actor text default null) returns bigint
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_letter bigint;

@@ -10,7 +10,7 @@ create or replace function penstock.fn_job_subscription_set(
   p_executor_id text, p_executor_kind text, p_job_kind text default null, p_event_domain text default null,
   p_priority_floor integer default null, p_max_parallel integer default null, p_enabled boolean default false,
   p_registered_by text default null) returns bigint
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_registered_by);
   v_kind text;

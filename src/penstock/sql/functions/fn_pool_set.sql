@@ -2,7 +2,7 @@
 --   p_pool  lower case, digits, _ and -
 --   writes  pool
 create or replace function penstock.fn_pool_set(p_pool text, p_note text default null, p_actor text default null) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
 begin

@@ -7,7 +7,7 @@
 create or replace function penstock.fn_queue_heartbeat(
   p_executor_id text, p_executor_kind text, p_incarnation uuid default null,
   p_kinds text[] default null, p_pools text[] default null) returns uuid
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());
   v_executor penstock.executor;

@@ -2,7 +2,7 @@
 --   returns  per part its report; {"skipped": …} while another tick runs
 --   locks    one advisory lock, without waiting
 create or replace function penstock.fn_queue_tick() returns jsonb
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_report jsonb := '{}';
   v_part text;

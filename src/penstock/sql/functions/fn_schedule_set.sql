@@ -11,7 +11,7 @@
 create or replace function penstock.fn_schedule_set(
   p_schedule_id text, p_job jsonb, p_cron text default null, p_every interval default null,
   p_timezone text default 'UTC', p_enabled boolean default true, p_actor text default null) returns timestamptz
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_timezone text := penstock.timezone_checked(coalesce(p_timezone, 'UTC'));

@@ -4,7 +4,7 @@
 create or replace function penstock.job_answers(
   p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[])
 returns table (job_id bigint, accepted boolean, reason text)
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_done bigint[] := coalesce(p_done, '{}');
@@ -17,6 +17,6 @@ begin
       from (select u.job_id, u.token, u.ordinality, row_number() over (partition by u.job_id order by u.ordinality) as nth
               from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, ordinality)) x
      order by x.ordinality;
-  perform penstock.cancelled_settle(p_job_ids, p_tokens);
+  perform penstock.cancelled_settle(p_job_ids, p_tokens, p_rules);
 end
 $$;

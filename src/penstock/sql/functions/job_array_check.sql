@@ -1,7 +1,7 @@
 -- job_array_check: refuse what is not an array of job objects, an unknown field, or a forbidden payload key.
 --   p_jobs   the argument of fn_job_enqueue_many
 create or replace function penstock.job_array_check(p_jobs jsonb) returns void
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_bad record;
 begin

@@ -6,7 +6,7 @@
 --   locks    once_key (by scope, key) for keyed requests: waits for an open transaction with the same key, for no other
 create or replace function penstock.job_insert(p_rows penstock.job_request[], p_checked boolean default false)
 returns table (ordinal integer, job_id bigint, created boolean)
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_rows penstock.job_request[] := p_rows;

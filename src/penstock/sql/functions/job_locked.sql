@@ -3,7 +3,7 @@
 --            that may not speak for the actor the job was enqueued by
 --   locks    its job_queue row
 create or replace function penstock.job_locked(p_job_id bigint, p_move text) returns penstock.job_queue
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_queue penstock.job_queue;
   v_actor text;

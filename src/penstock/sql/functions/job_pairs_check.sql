@@ -1,6 +1,6 @@
 -- job_pairs_check: refuse job ids and tokens that do not come in pairs.
 create or replace function penstock.job_pairs_check(p_job_ids bigint[], p_tokens bigint[], p_more jsonb[]) returns void
-language plpgsql immutable set search_path = pg_catalog as $$
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
   if p_job_ids is null or p_tokens is null or cardinality(p_job_ids) <> cardinality(p_tokens)
      or (p_more is not null and cardinality(p_more) <> cardinality(p_job_ids)) then

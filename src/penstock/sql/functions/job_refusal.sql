@@ -2,7 +2,7 @@
 --   returns  unknown_job, finished, stale_token, not_leased, not_yours, cancelled; null when nothing speaks against it
 --   reads    job_queue, job
 create or replace function penstock.job_refusal(p_job_id bigint, p_token bigint, p_rules bigint[]) returns text
-language sql volatile set search_path = pg_catalog as $$
+language sql volatile set search_path = pg_catalog, pg_temp as $$
   select coalesce(
     (select case
         when q.status not in ('leased', 'running') then 'not_leased'

@@ -2,7 +2,7 @@
 --   p_rows  the requests, with their defaults filled in
 --   reads   pool, event_domain, executor_grant, actor_binding, dot_config
 create or replace function penstock.job_request_check(p_rows penstock.job_request[]) returns void
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_bad record;
   v_max bigint := penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint;

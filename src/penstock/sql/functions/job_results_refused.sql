@@ -2,7 +2,7 @@
 --   returns  their ids: a result over queue.result.max_bytes, or next steps without a playbook
 create or replace function penstock.job_results_refused(p_job_ids bigint[], p_results jsonb[], p_next jsonb[])
 returns bigint[]
-language sql stable set search_path = pg_catalog as $$
+language sql stable set search_path = pg_catalog, pg_temp as $$
   select array(
     select x.job_id from unnest(p_job_ids, p_results, p_next) x(job_id, result, next)
      where pg_column_size(x.result) > penstock.config_text('queue.result.max_bytes', '65536')::bigint

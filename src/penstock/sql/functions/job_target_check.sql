@@ -3,7 +3,7 @@
 --   reads   pool, event_domain, actor_binding, executor_grant
 create or replace function penstock.job_target_check(
   p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) returns void
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   perform penstock.executor_kind_check(p_executor);
   if not exists (select from penstock.pool p where p.pool = p_pool) then

@@ -2,7 +2,7 @@
 --   refuses with PS002, PS003, PS012
 --   reads   pool, event_domain
 create or replace function penstock.job_target_known(p_executor text, p_pool text, p_event_domain text) returns void
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   perform penstock.executor_kind_check(p_executor);
   if not exists (select from penstock.pool p where p.pool = p_pool) then

@@ -2,7 +2,7 @@
 --   p_job_ids  locked job_queue rows whose outcome is written
 --   writes     job_queue, job_dead_letter; frees their lanes
 create or replace function penstock.jobs_bury(p_job_ids bigint[], p_reason text) returns void
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_lanes text[];
 begin

@@ -2,7 +2,7 @@
 --   p_job_ids  locked job_queue rows
 --   writes     job_queue, lane_check
 create or replace function penstock.jobs_promote(p_job_ids bigint[]) returns void
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_lanes text[];
   v_domains text[];

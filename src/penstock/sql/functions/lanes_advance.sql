@@ -3,7 +3,7 @@
 --   locks    job_queue rows by job_id. A lane left empty is locked (advisory, without waiting) and looked at again:
 --            an open enqueue that saw the old head may hold a blocked job that no one sees yet
 create or replace function penstock.lanes_advance(p_lanes text[]) returns void
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_lanes text[] := array(select distinct l.lane from unnest(p_lanes) l(lane));
   v_empty text[];

@@ -5,7 +5,7 @@
 --   writes   lane_check
 --   locks    advisory, per lane, without waiting; then looks in a NEW statement
 create or replace function penstock.lanes_free(p_lanes text[]) returns text[]
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_locked text[] := penstock.lanes_locked(p_lanes);
   v_headless text[] := penstock.lanes_headless(v_locked);

@@ -4,7 +4,7 @@
 --            table is shared by the whole server, and none above read committed, where the look that must follow
 --            would use an old snapshot
 create or replace function penstock.lanes_locked(p_lanes text[]) returns text[]
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_held integer := coalesce(nullif(current_setting('penstock.lane_locks', true), ''), '0')::integer;
   v_locked text[];

@@ -4,7 +4,7 @@
 --   locks    those job_queue rows, by job_id. A row somebody else holds or has just removed (a cancel) is not waited
 --            for: its lane is noted in lane_check
 create or replace function penstock.lanes_promote(p_lanes text[]) returns integer
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_next bigint[];
   v_lanes text[];

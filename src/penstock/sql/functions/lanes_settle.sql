@@ -4,7 +4,7 @@
 --   writes   job_queue, lane_check
 --   locks    advisory, per lane, without waiting; then job_queue rows by job_id
 create or replace function penstock.lanes_settle(p_lanes text[]) returns integer
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_locked text[] := penstock.lanes_locked(p_lanes);
 begin

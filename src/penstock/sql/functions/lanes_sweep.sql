@@ -4,7 +4,7 @@
 --   locks    lane_check rows, skipping locked ones; then as lanes_settle. A lane that is still somebody else's goes to
 --            the end of lane_check.
 create or replace function penstock.lanes_sweep(p_limit integer) returns integer
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_lanes text[];
 begin

@@ -4,7 +4,7 @@
 --            those asked to be cancelled are
 --   locks    job_queue rows by job_id, skipping locked ones: their holder is just reporting
 create or replace function penstock.leases_reap(p_limit integer default 1000) returns integer
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_jobs bigint[];
   v_tokens bigint[];
@@ -17,7 +17,7 @@ begin
   if v_jobs is null then
     return 0;
   end if;
-  perform penstock.cancelled_settle(v_jobs, v_tokens);
+  perform penstock.cancelled_settle(v_jobs, v_tokens, null);
   with given_back as (
     update penstock.job_queue q
        set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null, rule = null

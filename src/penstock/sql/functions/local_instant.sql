@@ -2,7 +2,7 @@
 --   p_local, p_timezone  a full minute there
 --   returns  for a time that exists twice, the first; for one in the gap of a jump forward, the end of the gap
 create or replace function penstock.local_instant(p_local timestamp, p_timezone text) returns timestamptz
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   -- PostgreSQL reads a time in a gap with the offset before the jump, and a time that exists twice as the second
   v_at timestamptz := p_local at time zone p_timezone;

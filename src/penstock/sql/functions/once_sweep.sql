@@ -2,7 +2,7 @@
 --   returns  how many
 --   locks    once_key rows, skipping locked ones
 create or replace function penstock.once_sweep(p_limit integer default 1000) returns integer
-language sql set search_path = pg_catalog as $$
+language sql set search_path = pg_catalog, pg_temp as $$
   with expired as (
     select k.scope, k.key from penstock.once_key k where k.expires_at <= now() limit p_limit for update skip locked
   ), gone as (

@@ -5,7 +5,7 @@
 --   returns         the ref the key now stands for
 --   locks           the key; waits for an open transaction that is taking it
 create or replace function penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text) returns text
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_ref text;
 begin

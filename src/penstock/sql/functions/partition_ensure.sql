@@ -3,7 +3,7 @@
 --   returns   true when it had to be made
 --   locks     an advisory lock, so that two makers queue; then the parent, share update exclusive, for at most 2 s
 create or replace function penstock.partition_ensure(p_parent text, p_at timestamptz) returns boolean
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_from timestamptz := date_trunc('month', p_at, 'UTC');
   v_name text := format('%s_y%sm%s', p_parent, to_char(p_at at time zone 'UTC', 'YYYY'),

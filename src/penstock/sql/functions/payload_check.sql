@@ -3,7 +3,7 @@
 --              so the pattern finds keys and nothing else
 --   p_what     names it in the message
 create or replace function penstock.payload_check(p_payload jsonb, p_what text) returns void
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_key text;
 begin

@@ -3,7 +3,7 @@
 --   returns  how many became ready or joined their lane
 --   locks    job_queue rows, skipping locked ones
 create or replace function penstock.promote_due(p_limit integer) returns integer
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_due bigint[] := array(
     select q.job_id from penstock.job_queue q

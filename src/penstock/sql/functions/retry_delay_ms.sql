@@ -2,7 +2,7 @@
 --   reads  dot_config queue.retry.backoff.*: strategy exponential, linear or fixed; base_ms; cap_ms; jitter, the share
 --          by which the delay varies either way
 create or replace function penstock.retry_delay_ms(p_attempt integer) returns bigint
-language sql volatile set search_path = pg_catalog as $$
+language sql volatile set search_path = pg_catalog, pg_temp as $$
   with policy as (
     select penstock.config_text('queue.retry.backoff.strategy', 'exponential') as strategy,
            penstock.config_text('queue.retry.backoff.base_ms', '1000')::numeric as base,

@@ -4,7 +4,7 @@
 --               (conflict, resources, locks, shutdown, disk) it stays due and the next tick tries again
 --   writes      schedule
 create or replace function penstock.schedule_failed(p_schedule penstock.schedule, p_sqlstate text, p_message text) returns void
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_next timestamptz := p_schedule.next_run_at;
 begin

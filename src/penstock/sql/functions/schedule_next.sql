@@ -4,7 +4,7 @@
 --   returns             the instant; refuses with PS008 as cron_next does
 create or replace function penstock.schedule_next(p_cron text, p_every interval, p_timezone text, p_planned timestamptz)
 returns timestamptz
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   -- seconds, because PostgreSQL adds days and months by the session's time zone
   v_every_s numeric := extract(epoch from p_every);

@@ -4,7 +4,7 @@
 --   p_key    the run's idempotency key; null to look at the job only
 --   returns  the request with its defaults filled in; refuses with PS011, PS006
 create or replace function penstock.schedule_request(p_job jsonb, p_actor text, p_key text) returns penstock.job_request
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform penstock.job_array_check(jsonb_build_array(p_job));
   if p_job ? 'idempotency_key' then

@@ -3,7 +3,7 @@
 --   returns     whether a job was made; false when the planned run had its job already
 --   writes      once_key, job, job_queue, lane_check, schedule
 create or replace function penstock.schedule_run(p_schedule penstock.schedule) returns boolean
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_next timestamptz := penstock.schedule_next(p_schedule.cron, p_schedule.every, p_schedule.timezone, p_schedule.next_run_at);
   v_request penstock.job_request := penstock.schedule_request(

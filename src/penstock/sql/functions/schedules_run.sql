@@ -4,7 +4,7 @@
 --   writes   schedule, once_key, job, job_queue, lane_check
 --   locks    schedule (skips what another tick holds), then as job_insert
 create or replace function penstock.schedules_run(p_limit integer default 100) returns jsonb
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_schedule penstock.schedule;
   v_enqueued integer := 0;

@@ -4,7 +4,7 @@
 --   A crash of the server empties queue_heartbeat: an incarnation that holds leases and has no row counts as heard from
 --   at the first tick that misses it.
 create or replace function penstock.silence_watch() returns integer
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_limit interval := penstock.config_text('queue.heartbeat.stale_threshold_seconds', '60')::bigint * interval '1 second';
   v_silent record;

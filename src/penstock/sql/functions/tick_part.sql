@@ -3,7 +3,7 @@
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
 create or replace function penstock.tick_part(p_part text) returns jsonb
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_report jsonb;
 begin

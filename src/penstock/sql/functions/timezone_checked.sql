@@ -3,7 +3,7 @@
 --               hours west of Greenwich, and a schedule would run hours off without a word
 --   returns     p_timezone; refuses with PS008
 create or replace function penstock.timezone_checked(p_timezone text) returns text
-language plpgsql stable set search_path = pg_catalog as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_known boolean := false;
 begin

@@ -3,7 +3,7 @@
 --   writes     the unlogged sequence wake_<domain>, which holds the time of the last NOTIFY: at most one per
 --              5 ms and domain, over all sessions, because NOTIFY serialises commits
 create or replace function penstock.wake(p_domains text[]) returns void
-language plpgsql set search_path = pg_catalog as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_now bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
   v_name text;

@@ -286,6 +286,7 @@ create type penstock.job_claim as (
   job_kind text,
   attempt smallint,
   started boolean,
+  suspect boolean,
   priority smallint,
   lease_until timestamptz,
   enqueued_at timestamptz

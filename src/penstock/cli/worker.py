@@ -1,0 +1,80 @@
+"""penstock worker"""
+
+import importlib
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+
+from penstock.client import database_url
+from penstock.errors import SettingsError
+from penstock.jobs import JobFunction, handlers_of
+from penstock.worker.loop import Worker, WorkerOptions
+
+
+def worker_command(
+    app: Annotated[
+        list[str], typer.Option(help="Module that holds @penstock.job handlers, e.g. shop.jobs. Repeatable.")
+    ],
+    pool: Annotated[
+        list[str] | None, typer.Option(help="Serve only this pool. Repeatable; all pools if left out.")
+    ] = None,
+    executor: Annotated[str, typer.Option(help="The executor id to claim as.")] = "default",
+    concurrency: Annotated[int, typer.Option(help="How many handlers run at once.")] = 10,
+    poll_ms: Annotated[int, typer.Option(help="How often to look for jobs when no wake-up comes.")] = 500,
+    grace_s: Annotated[float, typer.Option(help="How long handlers may go on after SIGTERM.")] = 30.0,
+) -> None:
+    """Claim jobs and run their handlers until SIGTERM or Ctrl-C.
+
+    Example: penstock worker --app shop.jobs --pool shared --concurrency 20
+    """
+    _log_to_stderr()
+    options = WorkerOptions(database_url(), executor, tuple(pool) if pool else None, concurrency, poll_ms, grace_s)
+    worker = Worker(options, load_handlers(app))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: worker.stop())
+    tally = worker.run()
+    structlog.get_logger("penstock.worker").info(
+        "stopped", succeeded=tally.succeeded, failed=tally.failed, released=tally.released, refused=tally.refused
+    )
+
+
+def load_handlers(modules: list[str]) -> dict[str, JobFunction]:
+    """Import the app modules and collect their handlers, by kind."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    handlers: dict[str, JobFunction] = {}
+    for name in modules:
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not name.startswith(error.name):
+                raise
+            raise SettingsError(
+                f"--app {name}: there is no module of that name in {here} or on the Python path"
+            ) from error
+        for kind, function in handlers_of(module).items():
+            if kind in handlers and handlers[kind] is not function:
+                raise SettingsError(f"--app {name}: another module already has a handler for the job kind {kind!r}")
+            handlers[kind] = function
+    if not handlers:
+        raise SettingsError(f"--app {', '.join(modules)}: no function there is decorated with @penstock.job(kind)")
+    return handlers
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,148 @@
+"""Keeps the shelf filled: claims jobs ahead, but never more than can be run well within their lease."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Event
+from uuid import UUID
+
+import structlog
+
+from penstock.errors import DatabaseUnavailable
+from penstock.jobs import Job
+from penstock.kernel import jobs, queue
+from penstock.kernel.connection import Connection
+from penstock.kernel.queue import KindTimes
+from penstock.model import Claim
+from penstock.worker.held import Held, Shelf
+from penstock.worker.link import Link
+from penstock.worker.report import Reporter
+from penstock.worker.run import Runners
+
+log = structlog.get_logger("penstock.worker")
+
+_LARGEST_CLAIM = 1000
+_AHEAD_S = 0.5
+_TOO_FAR_AHEAD_S = 5.0
+_QUICK_S = 0.0005
+_FIRST_LOOK_S = 0.005
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which jobs this worker claims, and as whom."""
+
+    executor_id: str
+    incarnation: UUID
+    kinds: tuple[str, ...]
+    pools: tuple[str, ...] | None
+
+
+class Fetcher:
+    """Its thread claims; `wake` cuts its sleep short."""
+
+    def __init__(
+        self,
+        link: Link,
+        scope: Scope,
+        shelf: Shelf,
+        runners: Runners,
+        reporter: Reporter,
+        concurrency: int,
+        poll_s: float,
+    ) -> None:
+        self.wake = Event()
+        self.times: Mapping[str, KindTimes] = {}
+        self._link = link
+        self._scope = scope
+        self._shelf = shelf
+        self._runners = runners
+        self._reporter = reporter
+        self._concurrency = concurrency
+        self._poll_s = poll_s
+        self._stop = Event()
+        self._said: set[str] = set()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self.wake.set()
+
+    def run(self) -> None:
+        """The thread: claim while there is room and work; else sleep, at first briefly, then for the poll interval."""
+        sleep_s = _FIRST_LOOK_S
+        try:
+            while not self._stop.is_set():
+                self._give_back_excess()
+                limit, start = self._appetite()
+                found = self._claim(limit, start) if limit else 0
+                if found or not limit:
+                    sleep_s = _FIRST_LOOK_S
+                if found < limit or not limit:
+                    self._rest(sleep_s)
+                    sleep_s = min(sleep_s * 2, self._poll_s)
+        finally:
+            self._link.close()
+
+    def _rest(self, sleep_s: float) -> None:
+        self.wake.wait(min(sleep_s, self._poll_s))
+        self.wake.clear()
+
+    def _appetite(self) -> tuple[int, bool]:
+        """How many jobs to claim now, and whether to start them with the claim."""
+        pace = self._runners.pace.seconds
+        waiting = len(self._shelf)
+        if pace is None or waiting == 0:
+            idle = self._concurrency - len(self._runners.running)
+            if pace is None or pace > _QUICK_S:
+                return max(0, idle - waiting), True
+        ahead = min(_LARGEST_CLAIM, max(self._concurrency, int(self._concurrency * _AHEAD_S / max(pace, 1e-6))))
+        if len(self._shelf.held) > 4 * _LARGEST_CLAIM or waiting > ahead // 2:
+            return 0, False
+        return ahead, pace <= _QUICK_S
+
+    def _claim(self, limit: int, start: bool) -> int:
+        try:
+            claims, batch = self._link.call(lambda c: self._fetch(c, limit, start))
+        except DatabaseUnavailable as error:
+            log.warning("claim failed", error=str(error))
+            self._stop.wait(1.0)
+            return 0
+        self._shelf.put(batch)
+        return len(claims)
+
+    def _fetch(self, connection: Connection, limit: int, start: bool) -> tuple[list[Claim], list[Held]]:
+        asked_at = time.monotonic()
+        said: list[str] = []
+        scope = self._scope
+        with queue.notices(connection, said):
+            claims = jobs.claim(
+                connection,
+                scope.executor_id,
+                limit,
+                kinds=scope.kinds,
+                pools=scope.pools,
+                incarnation=scope.incarnation,
+                start=start,
+            )
+        for notice in set(said) - self._said:
+            self._said.add(notice)
+            log.warning(notice)
+        if not claims:
+            return claims, []
+        facts = jobs.facts(connection, claims)
+        times = self.times
+        batch = []
+        for claim in claims:
+            limits = times[claim.job_kind]
+            batch.append(Held(claim, Job(claim, facts[claim.job_id]), asked_at, limits.lease_s, limits.timeout_s))
+        return claims, batch
+
+    def _give_back_excess(self) -> None:
+        """Handlers have become slow: jobs that would wait long are better off with somebody else."""
+        pace = self._runners.pace.seconds
+        if pace is None or len(self._shelf) * pace / self._concurrency < _TOO_FAR_AHEAD_S:
+            return
+        excess = self._shelf.take_last(max(self._concurrency, int(self._concurrency * _AHEAD_S / pace)))
+        if excess:
+            log.info("gave jobs back: handlers have become slow", jobs=len(excess), pace_s=round(pace, 3))
+            self._reporter.released(excess)
