@@ -8,8 +8,9 @@ from typing import Any, Self
 from uuid import UUID
 
 from penstock.embedded import EmbeddedPostgres
-from penstock.kernel import jobs
+from penstock.kernel import databases, jobs
 from penstock.kernel.connection import Connection, connect
+from penstock.kernel.migrate import migrate
 from penstock.model import Enqueued, JobView, Json
 from penstock.settings import read_settings
 
@@ -103,10 +104,26 @@ class Client:
         return self._connection
 
 
-def database_url() -> str:
-    """PENSTOCK_DATABASE_URL, or the embedded server, started if need be."""
+def database_url(*, migrated: bool = True) -> str:
+    """PENSTOCK_DATABASE_URL, or the embedded server: started, and its database made and migrated, on first use."""
     settings = read_settings()
-    return settings.database_url or EmbeddedPostgres(settings.data_folder).start()
+    if settings.database_url is not None:
+        return settings.database_url
+    server = EmbeddedPostgres(settings.data_folder)
+    server.start()
+    return embedded_database(server, settings.database, migrated=migrated)
+
+
+def embedded_database(server: EmbeddedPostgres, name: str, *, migrated: bool = True) -> str:
+    """The URL of one of its databases, made if need be. A schema that is there is left to `penstock migrate`."""
+    with connect(server.url(), application="penstock first use") as connection:
+        databases.create_missing(connection, name)
+    url = server.url(name)
+    if migrated:
+        with connect(url, application="penstock first use") as connection:
+            if not databases.has_schema(connection):
+                migrate(connection)
+    return url
 
 
 def _chunks(items: Iterable[Json], size: int) -> Iterator[Sequence[Json]]:

@@ -1,9 +1,9 @@
 """Settings, read once at the edge and passed down."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from penstock.errors import SettingsError
@@ -12,15 +12,26 @@ from penstock.errors import SettingsError
 class Settings(BaseSettings):
     """What the environment says; every variable is `PENSTOCK_` and the field's name in capitals."""
 
-    model_config = SettingsConfigDict(env_prefix="PENSTOCK_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="PENSTOCK_", env_ignore_empty=True, extra="ignore")
 
     database_url: str | None = None
     home: Annotated[Path, Field(validate_default=True)] = Path("~/.penstock")
+    # which database of the embedded server; made when it is first used
+    database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")] = "postgres"
 
     @property
     def data_folder(self) -> Path:
         """Where the embedded PostgreSQL keeps its files."""
         return self.home.expanduser().absolute() / "postgres"
+
+    @model_validator(mode="after")
+    def _one_database(self) -> Self:
+        if self.database_url is not None and "database" in self.model_fields_set:
+            raise ValueError(
+                "PENSTOCK_DATABASE names a database of the embedded server, and PENSTOCK_DATABASE_URL another server: "
+                "unset one of them"
+            )
+        return self
 
 
 def read_settings() -> Settings:
@@ -29,5 +40,8 @@ def read_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
+        if not first["loc"]:
+            raise SettingsError(said) from error
         name = "PENSTOCK_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise SettingsError(f"{name}: {first['msg']}") from error
+        raise SettingsError(f"{name}: {said}") from error

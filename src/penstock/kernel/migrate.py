@@ -5,6 +5,8 @@ from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from psycopg import errors as pg
+
 from penstock.errors import SchemaError, SchemaMissing, SchemaNewer
 from penstock.kernel.connection import Connection, translated
 
@@ -38,10 +40,13 @@ def migrate(connection: Connection) -> list[Migration]:
         )
     known = migrations()
     with translated(), connection.transaction():
+        # so that what a migrate we waited for has committed is seen, whatever the database's default is
+        connection.execute("set transaction isolation level read committed")
         connection.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
         connection.execute("set local client_min_messages = warning")
         connection.execute("set local check_function_bodies = off")
-        _run(connection, _SQL / "roles.sql")
+        connection.execute("set local search_path = pg_catalog, pg_temp")
+        _make_roles(connection)
         _run(connection, _SQL / "ledger.sql")
         applied = _applied(connection)
         _refuse_newer(applied, known)
@@ -74,6 +79,13 @@ def check(connection: Connection) -> None:
         raise SchemaMissing(
             f"the database lacks migration {missing[0].version:04}_{missing[0].name}\nRun: penstock migrate"
         )
+
+
+def _make_roles(connection: Connection) -> None:
+    try:
+        _run(connection, _SQL / "roles.sql")
+    except pg.InsufficientPrivilege as error:
+        raise SchemaError(f"{error.diag.message_primary}\n{error.diag.message_hint}") from error
 
 
 def _applied(connection: Connection) -> dict[int, str]:

@@ -1,8 +1,15 @@
 -- Who may call what. Nobody writes tables: functions do. Re-applied by every migrate, after the functions and views.
-revoke all on schema penstock from public;
-revoke all on all tables in schema penstock from public;
-revoke all on all sequences in schema penstock from public;
-revoke all on all functions in schema penstock from public;
+-- What an earlier version granted and this one does not is taken back first.
+do $$
+declare
+  v_grantees text := 'public, workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, '
+                     'penstock_reader';
+begin
+  execute 'revoke all on schema penstock from ' || v_grantees;
+  execute 'revoke all on all tables in schema penstock from ' || v_grantees;
+  execute 'revoke all on all sequences in schema penstock from ' || v_grantees;
+  execute 'revoke all on all functions in schema penstock from ' || v_grantees;
+end $$;
 grant usage on schema penstock to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline,
   penstock_gateway, penstock_reader;
 
@@ -11,7 +18,7 @@ grant select on penstock.job, penstock.v_job, penstock.v_queue_health, penstock.
   penstock.v_dead_letter, penstock.v_job_queue_dead_letter_open, penstock.v_executor_subscription_health, penstock.job_move
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 -- views call it with the rights of whoever looks
-grant execute on function penstock.backlog
+grant execute on function penstock.backlog, penstock.fn_job_list
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 grant select on penstock.schema_migration to public;
 grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.job_subscription, penstock.schedule,

@@ -1,4 +1,18 @@
 -- Defaults that work: what a new user's first worker needs. Never overwrites what an operator has set.
+
+-- Bindings and grants go into a new database only: what an operator has taken away stays away.
+insert into penstock.actor_binding (actor_ref, db_role, bound_by)
+select b.actor_ref, b.db_role, 'system:migrate'
+  from (values ('role:workflow_admin', 'workflow_admin'), ('role:dot_executor', 'dot_executor'),
+               ('role:penstock_producer', 'penstock_producer'), ('role:penstock_mot', 'penstock_mot'),
+               ('role:penstock_pipeline', 'penstock_pipeline'), ('role:penstock_gateway', 'penstock_gateway'),
+               ('role:penstock_reader', 'penstock_reader'), ('agent:default', 'dot_executor')) b(actor_ref, db_role)
+ where not exists (select from penstock.dot_config);
+insert into penstock.executor_grant (actor, executor_kind, granted_by)
+select 'role:' || r, 'PG_worker', 'system:migrate'
+  from unnest(array['penstock_producer', 'dot_executor', 'penstock_mot', 'penstock_pipeline', 'penstock_gateway']) r
+ where not exists (select from penstock.dot_config);
+
 insert into penstock.dot_config (key, value, updated_by) values
   ('queue.consumer_dispatch.enabled', 'true', 'system:migrate'),
   ('queue.subscription_resolution.enabled', 'true', 'system:migrate'),
@@ -49,21 +63,10 @@ insert into penstock.event_type_registry (event_domain, event_type, event_stream
   ('system', 'queue_worker_silent', 'alert', 'system:migrate')
 on conflict do nothing;
 
-insert into penstock.actor_binding (actor_ref, db_role, bound_by)
-select 'role:' || r, r, 'system:migrate' from unnest(array['workflow_admin', 'dot_executor', 'penstock_producer', 'penstock_mot',
-                                                          'penstock_pipeline', 'penstock_gateway', 'penstock_reader']) r
-on conflict do nothing;
-insert into penstock.executor_grant (actor, executor_kind, granted_by)
-select 'role:' || r, 'PG_worker', 'system:migrate'
-  from unnest(array['penstock_producer', 'dot_executor', 'penstock_mot', 'penstock_pipeline', 'penstock_gateway']) r
-on conflict do nothing;
-
 insert into penstock.executor (executor_id, executor_kind, registered_by) values ('default', 'PG_worker', 'system:migrate')
 on conflict do nothing;
-insert into penstock.actor_binding (actor_ref, db_role, bound_by) values ('agent:default', 'dot_executor', 'system:migrate')
-on conflict do nothing;
 insert into penstock.job_subscription (executor_id, executor_kind, enabled, registered_by)
-values ('default', 'PG_worker', true, 'system:migrate')
-on conflict do nothing;
+select 'default', 'PG_worker', true, 'system:migrate'
+ where not exists (select from penstock.job_subscription s where s.executor_id = 'default');
 
 select penstock.partitions_ahead();

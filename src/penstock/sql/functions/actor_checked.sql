@@ -10,7 +10,7 @@ begin
   if p_actor is null or p_actor = 'role:' || v_caller then
     return 'role:' || v_caller;
   end if;
-  if p_actor !~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]{1,200}$' then
+  if not penstock.actor_is_wellformed(p_actor) then
     raise exception using errcode = 'PS004', message = format('%L is not an actor', p_actor),
       hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
   end if;

@@ -3,13 +3,14 @@
 --   p_rules              only jobs held under these rules; null for all
 --   writes               job_queue, job_outcome; frees their lanes
 create or replace function penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   v_lanes text[];
 begin
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
   with gone as (
     delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = x.job_id and q.lease_token = x.token and q.cancel_requested and q.status in ('leased', 'running')
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.cancel_requested and q.status in ('leased', 'running')
        and (p_rules is null or q.rule = any (p_rules))
     returning q.*
   ), ended as (

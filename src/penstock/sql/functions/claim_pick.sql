@@ -1,12 +1,13 @@
 -- claim_pick: lock the best ready jobs of several runs, in claim order.
 --   p_runs   the runs that have room, best head first; of 65 the last only bounds the others
 --   p_limit  how many jobs at most
---   returns  per job its place (ctid, stable while it is locked) and the number of its run
+--   returns  the jobs, each with the number of its run
 --   locks    job_queue rows, skipping locked ones. One ordered index scan per run, merged lazily: the merge is a
 --            query built for these runs, because only a union of ordered scans can be merged without a sort
 create or replace function penstock.claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer)
-returns table (place tid, run integer)
+returns table (job_id bigint, run integer)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
 declare
   v_last penstock.claim_run := p_runs[65];
   v_union text;
@@ -27,8 +28,8 @@ begin
   )
   select string_agg(query, ' union all ') into v_union from ruled;
   return query execute format(
-    'select l.place, c.run::integer from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
-    'cross join lateral (select q.ctid as place from penstock.job_queue q '
+    'select l.job_id, c.run::integer from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
+    'cross join lateral (select q.job_id from penstock.job_queue q '
     'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
     v_union,
     case when v_last is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',

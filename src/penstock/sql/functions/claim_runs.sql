@@ -1,8 +1,8 @@
 -- claim_runs: the runs of ready jobs this executor may take from now, best head first.
 --   p_executor         the executor; its kind scopes what it sees
 --   p_kinds, p_pools   null: all
---   returns            at most 65 runs; one step in the index per run, whatever its length
---   reads              job_queue, job_subscription, dot_config
+--   returns            the runs; one step in the index per run, whatever its length
+--   reads              job_queue, job_subscription
 create or replace function penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[])
 returns setof penstock.claim_run
 language sql stable set search_path = pg_catalog, pg_temp as $$
@@ -20,9 +20,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
        order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
   )
   select h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
-         s.subscription_id, s.priority_floor, s.max_parallel, null::integer,
-         penstock.config_for_kind('queue.lease_ms', h.job_kind, 60000),
-         penstock.config_for_kind('queue.retry.max_attempts', h.job_kind, 5)
+         s.subscription_id, s.priority_floor, s.max_parallel, null::integer
     from head h
    cross join lateral (
      select * from penstock.job_subscription r
@@ -33,5 +31,5 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    where s.enabled and h.priority >= s.priority_floor
      and (p_kinds is null or h.job_kind = any (p_kinds))
      and (p_pools is null or h.pool = any (p_pools))
-   order by h.priority desc, h.job_id limit 65
+   order by h.priority desc, h.job_id
 $$;

@@ -28,12 +28,12 @@ begin
                  else v_from end;
     v_step := coalesce(v_found[4]::integer, 1);
     if not coalesce(v_from between p_low and v_to and v_to <= p_high + v_weekday::integer
-                    and v_step between 1 and p_high, false) then
+                    and v_step between 1 and p_high - p_low + 1, false) then
       raise exception using errcode = 'PS008',
         message = format('cron field %L: expected numbers from %s to %s%s', p_field, p_low, p_high,
                          ' or names from ' || p_names[1] || ' to ' || p_names[cardinality(p_names)]),
         hint = format('A field is *, a, a-b, */n, a-b/n, a/n or a list of these with commas; '
-                      'a range goes upwards and n is 1 to %s.', p_high);
+                      'a range goes upwards, and n is 1 to %s.', p_high - p_low + 1);
     end if;
     v_values := v_values || array(select case when v_weekday then v % 7 else v end
                                     from generate_series(v_from, v_to, v_step) v);

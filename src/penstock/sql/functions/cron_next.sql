@@ -29,6 +29,9 @@ begin
       message = format('cron line %L: expected five fields (minute hour day month weekday)', left(p_cron, 100)),
       hint = 'Or one of @hourly @daily @midnight @weekly @monthly @yearly @annually; at most 1000 characters.';
   end if;
+  if isfinite(p_after) is not true then
+    raise exception using errcode = 'PS008', message = format('cron line %L: no run comes after %L', p_cron, p_after);
+  end if;
   v_minutes := penstock.cron_field(v_fields[1], 0, 59, null);
   v_hours := penstock.cron_field(v_fields[2], 0, 23, null);
   v_days := penstock.cron_field(v_fields[3], 1, 31, null);

@@ -9,7 +9,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
 begin
-  if p_actor_ref is null or p_actor_ref !~ '^(role|agency|user|agent):[^[:space:][:cntrl:]]{1,200}$' then
+  if not penstock.actor_is_wellformed(p_actor_ref) or p_actor_ref ~ '^(consumer|system):' then
     raise exception using errcode = 'PS004', message = format('%L cannot be bound to a role', p_actor_ref),
       hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
   end if;

@@ -3,7 +3,8 @@
 --   p_payload_contract  what its payload holds; for people to read
 --   writes              event_type_registry; registering again changes the stream and the contract
 create or replace function penstock.fn_event_type_register(
-  p_event_domain text, p_event_type text, p_event_stream text, p_actor text default null, p_payload_contract jsonb default null) returns void
+  p_event_domain text, p_event_type text, p_event_stream text, p_actor text default null,
+  p_payload_contract jsonb default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
@@ -12,7 +13,8 @@ begin
     raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
       hint = 'Register it with fn_event_domain_register.';
   end if;
-  if coalesce(p_event_type, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' or coalesce(p_event_stream, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' then
+  if coalesce(p_event_type, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'
+     or coalesce(p_event_stream, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' then
     raise exception using errcode = 'PS011', message = format('%L in stream %L: an event type and a stream are a letter, '
       'then letters, digits and _ . : -, at most 100', p_event_type, p_event_stream);
   end if;

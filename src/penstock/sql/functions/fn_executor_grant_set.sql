@@ -6,13 +6,14 @@
 --   p_granted_by     who asks
 --   writes           executor_grant
 create or replace function penstock.fn_executor_grant_set(
-  p_actor text, p_executor_kind text, p_job_kind text default null, p_granted boolean default true, p_granted_by text default null) returns void
+  p_actor text, p_executor_kind text, p_job_kind text default null, p_granted boolean default true,
+  p_granted_by text default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_by penstock.actor_ref := penstock.actor_checked(p_granted_by);
 begin
   perform penstock.executor_kind_check(p_executor_kind);
-  if p_actor is null or p_actor !~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]{1,200}$' then
+  if not penstock.actor_is_wellformed(p_actor) then
     raise exception using errcode = 'PS004', message = format('%L is not an actor', p_actor);
   end if;
   if p_granted then

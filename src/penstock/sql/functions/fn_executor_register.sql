@@ -20,7 +20,8 @@ begin
   on conflict (executor_id) do update set deregistered_at = null
   returning e.executor_kind into v_kind;
   if v_kind <> p_executor_kind then
-    raise exception using errcode = 'PS002', message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
+    raise exception using errcode = 'PS002',
+      message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
   end if;
   perform penstock.fn_actor_binding_set('agent:' || p_executor_id, p_db_role, true, p_registered_by);
 end

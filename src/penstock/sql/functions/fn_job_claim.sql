@@ -15,19 +15,21 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set plan
 declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);
   v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());
-  v_count integer;
+  v_claims penstock.job_claim[];
 begin
   if p_limit is null or p_limit not between 1 and 2000 then
-    raise exception using errcode = 'PS011', message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
+    raise exception using errcode = 'PS011',
+      message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
   end if;
   if not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  return query select * from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start);
-  get diagnostics v_count = row_count;
-  if v_count < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
-    return query select * from penstock.claim_pass(v_executor, p_limit - v_count, p_kinds, p_pools, v_incarnation, p_start);
+  v_claims := array(select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start) c);
+  if cardinality(v_claims) < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
+    v_claims := v_claims || array(select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools,
+                                                                    v_incarnation, p_start) c);
   end if;
+  return query select * from unnest(v_claims) c order by c.priority desc, c.job_id;
 end
 $$;

@@ -14,12 +14,12 @@ declare
   v_became penstock.job_status[];
 begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, p_errors);
-  select array_agg(f.job_id), array_agg(f.next_status) into v_failed, v_became
+  select array_agg(f.ordinal), array_agg(f.next_status) into v_failed, v_became
     from penstock.attempts_failed(p_job_ids, p_tokens, p_errors, 'failed', v_rules) f;
   return query
     select a.job_id, a.accepted, case when a.accepted then b.became::text else a.reason end
       from penstock.job_answers(p_job_ids, p_tokens, v_failed, v_rules) with ordinality a
-      left join unnest(v_failed, v_became) b(job_id, became) on b.job_id = a.job_id
+      left join unnest(v_failed, v_became) b(ordinal, became) on b.ordinal = a.ordinality
      order by a.ordinality;
 end
 $$;

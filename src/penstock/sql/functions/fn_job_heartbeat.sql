@@ -14,6 +14,9 @@ declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);
   v_rules bigint[] := array(select s.subscription_id from penstock.job_subscription s where s.executor_id = p_executor_id);
 begin
+  if p_job_ids is not null then
+    perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  end if;
   perform penstock.heartbeat_write(v_executor, p_incarnation);
   with due as (
     select q.ctid as place, l.lease, l.limit_at

@@ -3,7 +3,7 @@
 --   writes   job_queue
 create or replace function penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[])
 returns table (job_id bigint, accepted boolean, reason text)
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
   v_rules bigint[] := penstock.caller_rules();
@@ -15,11 +15,11 @@ begin
     update penstock.job_queue q
        set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null,
            started_at = null, rule = null
-      from unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
        and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
-    returning q.job_id, q.event_domain)
-  select array_agg(r.job_id), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
+    returning x.ordinality, q.event_domain)
+  select array_agg(r.ordinality), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
   perform penstock.wake(v_domains);
   return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);
 end

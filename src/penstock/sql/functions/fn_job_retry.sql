@@ -15,8 +15,8 @@ begin
   end if;
   v_queue := penstock.job_locked(p_job_id, 'be retried');
   if v_queue.status not in ('scheduled', 'retrying') then
-    raise exception using errcode = 'PS009', message = format('job %s is %s: only a scheduled, retrying or dead-lettered job can be retried',
-                                                             p_job_id, v_queue.status);
+    raise exception using errcode = 'PS009',
+      message = format('job %s is %s: only a scheduled, retrying or dead-lettered job can be retried', p_job_id, v_queue.status);
   end if;
   perform penstock.happened(p_job_id, 'retry_requested', v_actor);
   update penstock.job_queue q set process_after = now() where q.job_id = p_job_id;

@@ -3,7 +3,7 @@
 --   writes   job_queue
 create or replace function penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[])
 returns table (job_id bigint, accepted boolean, reason text)
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
   v_rules bigint[] := penstock.caller_rules();
@@ -12,11 +12,11 @@ begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
   with started as (
     update penstock.job_queue q set status = 'running', started_at = clock_timestamp()
-      from unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = x.job_id and q.lease_token = x.token and q.status = 'leased'
+      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status = 'leased'
        and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
-    returning q.job_id)
-  select array_agg(s.job_id) into v_done from started s;
+    returning x.ordinality)
+  select array_agg(s.ordinality) into v_done from started s;
   return query select a.job_id, a.accepted, case a.reason when 'bad_result' then 'already_running' else a.reason end
     from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules) a;
 end

@@ -23,7 +23,8 @@ begin
       hint = 'Register it with fn_executor_register.';
   end if;
   if v_kind <> p_executor_kind then
-    raise exception using errcode = 'PS002', message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
+    raise exception using errcode = 'PS002',
+      message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
   end if;
   if p_event_domain is not null and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
     raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain);
@@ -33,7 +34,8 @@ begin
   end if;
   insert into penstock.job_subscription as s (
     executor_id, executor_kind, job_kind, event_domain, priority_floor, max_parallel, enabled, registered_by)
-  values (p_executor_id, p_executor_kind, p_job_kind, p_event_domain, coalesce(p_priority_floor, -32768), p_max_parallel, p_enabled, v_actor)
+  values (p_executor_id, p_executor_kind, p_job_kind, p_event_domain, coalesce(p_priority_floor, -32768), p_max_parallel,
+          p_enabled, v_actor)
   on conflict (executor_id, job_kind, event_domain) do update
     set priority_floor = excluded.priority_floor, max_parallel = excluded.max_parallel, enabled = excluded.enabled,
         registered_by = excluded.registered_by

@@ -4,19 +4,21 @@ create or replace function penstock.job_array_check(p_jobs jsonb) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_bad record;
+  v_fields text[] := array['kind', 'idempotency_key', 'executor', 'source_ref', 'target_ref', 'payload_ref', 'safe_payload',
+    'priority', 'process_after', 'correlation_id', 'causation_event_id', 'actor', 'pool', 'lane', 'event_domain', 'trace',
+    'max_attempts'];
 begin
   if p_jobs is null or jsonb_typeof(p_jobs) <> 'array' or jsonb_array_length(p_jobs) > 10000 then
     raise exception using errcode = 'PS011', message = 'p_jobs must be an array of at most 10,000 job objects';
   end if;
-  select j.ordinality, k into v_bad
+  select j.ordinality, case when jsonb_typeof(j.value) = 'object' then 'unknown field '
+           || (select k from jsonb_object_keys(j.value - v_fields) k limit 1) else 'not an object' end as what
+    into v_bad
     from jsonb_array_elements(p_jobs) with ordinality j
-    left join lateral (select case when jsonb_typeof(j.value) <> 'object' then '(not an object)' else (
-      select o from jsonb_object_keys(j.value) o where o <> all (array['kind', 'idempotency_key', 'executor', 'source_ref',
-        'target_ref', 'payload_ref', 'safe_payload', 'priority', 'process_after', 'correlation_id', 'causation_event_id',
-        'actor', 'pool', 'lane', 'event_domain', 'trace', 'max_attempts']) limit 1) end) f(k) on true
-   where k is not null limit 1;
+   where case when jsonb_typeof(j.value) = 'object' then j.value - v_fields <> '{}' else true end
+   limit 1;
   if found then
-    raise exception using errcode = 'PS011', message = format('job %s of the request: unknown field %s', v_bad.ordinality, v_bad.k),
+    raise exception using errcode = 'PS011', message = format('job %s of the request: %s', v_bad.ordinality, v_bad.what),
       hint = 'The fields are the parameters of fn_job_enqueue without p_.';
   end if;
   if p_jobs::text ~ penstock.forbidden_key_pattern() then

@@ -10,8 +10,7 @@ begin
   select r.ordinal, r.kind, f.what into v_bad
     from unnest(p_rows) r
    cross join lateral (select case
-      when r.kind is null or r.kind !~ '^[A-Za-z][A-Za-z0-9_.:/-]{0,99}$'
-        then format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', r.kind)
+      when r.kind is null then 'kind is missing'
       when r.priority not between -32768 and 32767 then format('priority %s is outside -32768 … 32767', r.priority)
       when r.max_attempts not between 1 and 1000 then format('max_attempts %s is outside 1 … 1000', r.max_attempts)
       when length(r.idempotency_key) not between 1 and 500 then 'idempotency_key must have 1 to 500 characters'

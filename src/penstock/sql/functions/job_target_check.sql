@@ -5,6 +5,10 @@ create or replace function penstock.job_target_check(
   p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
+  if p_kind !~ '^[A-Za-z][A-Za-z0-9_.:/-]*$' or length(p_kind) > 100 then
+    raise exception using errcode = 'PS011',
+      message = format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', p_kind);
+  end if;
   perform penstock.executor_kind_check(p_executor);
   if not exists (select from penstock.pool p where p.pool = p_pool) then
     raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),

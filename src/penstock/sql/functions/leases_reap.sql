@@ -24,8 +24,10 @@ begin
      where q.job_id = any (v_jobs) and q.status = 'leased'
     returning q.event_domain)
   select array_agg(distinct g.event_domain) into v_domains from given_back g;
-  perform penstock.attempts_failed(v_jobs, v_tokens, array_fill('{"type": "LeaseExpired", "message": "the lease ended before the worker reported"}'::jsonb,
-                                                        array[cardinality(v_jobs)]), 'lease_expired', null);
+  perform penstock.attempts_failed(
+    v_jobs, v_tokens,
+    array_fill('{"type": "LeaseExpired", "message": "the lease ended before the worker reported"}'::jsonb, array[cardinality(v_jobs)]),
+    'lease_expired', null);
   perform penstock.wake(v_domains);
   return cardinality(v_jobs);
 end

@@ -5,9 +5,9 @@
 create or replace function penstock.partition_ensure(p_parent text, p_at timestamptz) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  v_from timestamptz := date_trunc('month', p_at, 'UTC');
   v_name text := format('%s_y%sm%s', p_parent, to_char(p_at at time zone 'UTC', 'YYYY'),
                         to_char(p_at at time zone 'UTC', 'MM'));
+  v_from timestamp;
   v_lock_timeout text := current_setting('lock_timeout');
 begin
   if to_regclass('penstock.' || v_name) is not null then
@@ -19,8 +19,10 @@ begin
   end if;
   perform set_config('lock_timeout', '2s', true);
   execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
-  execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)',
-                 p_parent, v_name, v_from, v_from + interval '1 month');
+  -- months of UTC, written so that they are read alike whatever TimeZone and DateStyle the caller has
+  v_from := date_trunc('month', p_at at time zone 'UTC');
+  execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)', p_parent, v_name,
+                 to_char(v_from, 'YYYY-MM-DD 00:00:00+00'), to_char(v_from + interval '1 month', 'YYYY-MM-DD 00:00:00+00'));
   perform set_config('lock_timeout', v_lock_timeout, true);
   return true;
 end

@@ -4,7 +4,8 @@ create domain penstock.executor_kind as text collate "C"
   check (value in ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter'));
 
 create domain penstock.actor_ref as text collate "C"
-  check (value ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]{1,200}$');
+  -- not {1,200}: a bounded repeat costs 30 µs a value
+  check (value ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$' and length(value) <= 210);
 
 create type penstock.job_status as enum (
   'blocked', 'scheduled', 'ready', 'leased', 'running', 'awaiting', 'retrying',
@@ -302,7 +303,5 @@ create type penstock.claim_run as (
   rule bigint,
   priority_floor smallint,
   max_parallel integer,
-  room integer,
-  lease_ms bigint,
-  max_attempts bigint
+  room integer
 );

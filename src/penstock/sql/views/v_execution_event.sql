@@ -2,7 +2,8 @@
 create or replace view penstock.v_execution_event as
 select coalesce(j.execution_id, j.job_id) as execution_id, j.job_id, j.enqueued_at as happened_at, 'enqueued' as happening,
        j.actor::text as actor, null::smallint as attempt,
-       jsonb_strip_nulls(jsonb_build_object('kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) as detail
+       jsonb_strip_nulls(jsonb_build_object(
+         'kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) as detail
   from penstock.job j
 union all
 select q.job_id, q.job_id, q.started_at, 'started', 'agent:' || s.executor_id, q.attempt,

@@ -1,0 +1,119 @@
+"""What the command line shows of jobs: bounded reads, whatever the size of the history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from psycopg.rows import class_row, scalar_row
+
+from penstock.kernel.connection import Connection, translated
+from penstock.model import JobView, Json
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """Jobs, newest first, and the id before which to go on; None when nothing is left."""
+
+    jobs: list[JobView]
+    next_before: int | None
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One line of a job's trail (v_execution_event)."""
+
+    happened_at: datetime
+    happening: str
+    actor: str | None
+    attempt: int | None
+    detail: Json | None
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """Ready jobs that wait, and why nobody takes them (v_job_queue_backlog)."""
+
+    executor: str
+    pool: str
+    job_kind: str
+    event_domain: str | None
+    ready: int
+    more: bool
+    oldest_age: timedelta
+    reason: str | None
+
+
+def job_list(
+    connection: Connection,
+    *,
+    status: str | None = None,
+    kind: str | None = None,
+    pool: str | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> JobPage:
+    """fn_job_list, and the jobs it names from v_job."""
+    with translated():
+        row = connection.execute(
+            "select job_ids, next_before from penstock.fn_job_list(%s, %s, %s, %s, %s)",
+            [status, kind, pool, before, limit],
+        ).fetchone()
+        assert row is not None
+        return JobPage(_views(connection, row[0], status), row[1])
+
+
+def trail(connection: Connection, job_id: int) -> list[Happening]:
+    """What happened to a job, in order."""
+    with translated(), connection.cursor(row_factory=class_row(Happening)) as cursor:
+        return cursor.execute(
+            "select happened_at, happening, actor, attempt, detail from penstock.v_execution_event"
+            " where job_id = %s order by happened_at, attempt nulls first",
+            [job_id],
+        ).fetchall()
+
+
+def result(connection: Connection, job_id: int) -> Any:
+    """What the job's handler returned, None when it returned nothing."""
+    with translated(), connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute("select result from penstock.job_result where job_id = %s", [job_id]).fetchone()
+
+
+def results(connection: Connection, job_ids: Sequence[int]) -> dict[int, Any]:
+    """The results of these jobs, by job."""
+    with translated():
+        rows = connection.execute(
+            "select job_id, result from penstock.job_result where job_id = any(%s)", [list(job_ids)]
+        ).fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def backlog(connection: Connection) -> list[Backlog]:
+    """v_job_queue_backlog."""
+    with translated(), connection.cursor(row_factory=class_row(Backlog)) as cursor:
+        return cursor.execute(
+            "select executor, pool, job_kind, event_domain, ready, more, oldest_age, reason"
+            " from penstock.v_job_queue_backlog order by executor, pool, job_kind, event_domain"
+        ).fetchall()
+
+
+def why_unserved(connection: Connection, job: JobView) -> str | None:
+    """Why nobody takes a ready job; None when somebody does, or when it is not ready."""
+    if job.status != "ready":
+        return None
+    alike = (job.executor, job.pool, job.job_kind, job.event_domain)
+    found = [
+        waits
+        for waits in backlog(connection)
+        if (waits.executor, waits.pool, waits.job_kind, waits.event_domain) == alike
+    ]
+    return found[0].reason if found else None
+
+
+def _views(connection: Connection, job_ids: list[int], status: str | None) -> list[JobView]:
+    with connection.cursor(row_factory=class_row(JobView)) as cursor:
+        return cursor.execute(
+            "select * from penstock.v_job where job_id = any(%s) and (%s::text is null or status = %s)"
+            " order by job_id desc",
+            [job_ids, status, status],
+        ).fetchall()

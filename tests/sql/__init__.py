@@ -1,0 +1,1 @@
+"""What the queue's SQL promises to one caller at a time."""

@@ -1,0 +1,229 @@
+"""Who may call what, read and write: each role by a login of its own, and by `set role`."""
+
+from typing import Any
+
+import pytest
+
+from penstock.kernel import jobs
+from penstock.kernel.connection import Connection
+from tests.logins import ROLES, Logins, outcome
+
+PRODUCERS = set(ROLES) - {"penstock_reader"}
+EXECUTORS = {"dot_executor", "workflow_admin"}
+OPERATORS = {"workflow_admin"}
+
+# Every public function: who may call it, and a call that works for them in the scene below.
+FUNCTIONS: dict[str, tuple[set[str], str]] = {
+    "fn_job_enqueue": (PRODUCERS, "'greet'"),
+    "fn_job_enqueue_many": (PRODUCERS, """'[{"kind": "greet"}]'"""),
+    "fn_job_cancel": (PRODUCERS, "%(ready)s"),
+    "fn_iu_emit_event": (PRODUCERS, "'system', 'queue_worker_silent', null, null, null, null, null"),
+    "fn_job_claim": (EXECUTORS, "'default', 1"),
+    "fn_job_start": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
+    "fn_job_release": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
+    "fn_job_finish": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
+    "fn_job_fail": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
+    "fn_job_heartbeat": (EXECUTORS, "'default', gen_random_uuid()"),
+    "fn_queue_heartbeat": (EXECUTORS, "'default', 'PG_worker'"),
+    "fn_queue_farewell": (EXECUTORS, "'default', gen_random_uuid()"),
+    "fn_queue_tick": (EXECUTORS, ""),
+    "fn_job_retry": (OPERATORS, "%(scheduled)s"),
+    "fn_job_dead_letter_replay": (OPERATORS, "%(letter)s"),
+    "fn_dead_letter_replay": (OPERATORS, "'job-' || %(letter)s"),
+    "fn_dead_letter_resolve": (OPERATORS, "'job-' || %(letter)s, null, 'not worth it'"),
+    "fn_executor_register": (OPERATORS, "'another', 'Agent'"),
+    "fn_executor_deregister": (OPERATORS, "'default'"),
+    "fn_job_subscription_set": (OPERATORS, "'default', 'PG_worker', 'greet'"),
+    "fn_executor_grant_set": (OPERATORS, "'user:ada', 'DOT'"),
+    "fn_actor_binding_set": (OPERATORS, "'user:ada', 'dot_executor'"),
+    "fn_pool_set": (OPERATORS, "'mine'"),
+    "fn_config_set": (OPERATORS, "'queue.lease_ms.greet', '1000'"),
+    "fn_schedule_set": (OPERATORS, """'mine', '{"kind": "greet"}', p_every => interval '1 minute'"""),
+    "fn_schedule_drop": (OPERATORS, "'nightly'"),
+    "fn_event_domain_register": (OPERATORS, "'mine'"),
+    "fn_event_type_register": (OPERATORS, "'system', 'mine', 'update'"),
+}
+
+READABLE_BY_ALL = {
+    "job",
+    "job_move",
+    "schema_migration",
+    "v_job",
+    "v_queue_health",
+    "v_job_queue_backlog",
+    "v_execution_event",
+    "v_dead_letter",
+    "v_job_queue_dead_letter_open",
+    "v_executor_subscription_health",
+}
+READERS = {"workflow_admin", "dot_executor", "penstock_reader"}
+READABLE_BY_READERS = {
+    "dot_config",
+    "pool",
+    "executor",
+    "job_subscription",
+    "schedule",
+    "event_domain",
+    "event_type_registry",
+    "event_outbox",
+    "queue_heartbeat",
+    "actor_binding",
+    "executor_grant",
+    "job_result",
+}
+
+
+@pytest.fixture
+def scene(db: Connection) -> dict[str, Any]:
+    """A queue with a job in every state the calls need. Every role may speak for agency:all, which asked for them."""
+    for role in ROLES:
+        db.execute("select penstock.fn_actor_binding_set('agency:all', %s)", [role])
+    db.execute("""select penstock.fn_schedule_set('nightly', '{"kind": "greet"}', '0 3 * * *')""")
+    leased = jobs.enqueue(db, {"kind": "greet", "actor": "agency:all"})
+    (claim,) = jobs.claim(db, "default", 1)
+    doomed = jobs.enqueue(db, {"kind": "greet", "actor": "agency:all", "max_attempts": 1})
+    (last,) = jobs.claim(db, "default", 1)
+    jobs.fail(db, [doomed], [last.lease_token], [{"message": "no"}])
+    letter = db.execute("select dead_letter_id from penstock.job_dead_letter").fetchone()
+    assert letter is not None
+    later = {"kind": "greet", "actor": "agency:all", "process_after": "2999-01-01"}
+    return {
+        "leased": leased,
+        "token": claim.lease_token,
+        "letter": letter[0],
+        "ready": jobs.enqueue(db, {"kind": "greet", "actor": "agency:all"}),
+        "scheduled": jobs.enqueue(db, later),
+    }
+
+
+def _calls(connection: Connection, scene: dict[str, Any]) -> dict[str, str]:
+    """What comes of each call. The fenced ones answer with (job_id, accepted, …)."""
+    column = dict.fromkeys(("fn_job_start", "fn_job_release", "fn_job_finish", "fn_job_fail"), "accepted")
+    return {
+        name: outcome(connection, f"select {column.get(name, '*')} from penstock.{name}({arguments})", scene)
+        for name, (_, arguments) in FUNCTIONS.items()
+    }
+
+
+def _expected(role: str) -> dict[str, str]:
+    return {
+        name: "works" if role in allowed else f"permission denied for function {name}"
+        for name, (allowed, _) in FUNCTIONS.items()
+    }
+
+
+def _relations(db: Connection, kinds: str) -> list[str]:
+    rows = db.execute(
+        "select relname::text from pg_class"
+        " where relnamespace = 'penstock'::regnamespace and relkind = any (%s::text[]::\"char\"[]) order by relname",
+        [list(kinds)],
+    ).fetchall()
+    return [name for (name,) in rows]
+
+
+def test_every_public_function_stands_in_the_table_above(db: Connection) -> None:
+    found = db.execute(
+        "select proname::text from pg_proc where pronamespace = 'penstock'::regnamespace and proname like 'fn\\_%'"
+    ).fetchall()
+    assert {name for (name,) in found} == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_login_may_call_what_its_role_may_and_nothing_else(role: str, logins: Logins, scene: dict[str, Any]) -> None:
+    assert _calls(logins.member(role), scene) == _expected(role)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_member_of_all_that_set_one_role_is_that_role(role: str, logins: Logins, scene: dict[str, Any]) -> None:
+    connection = logins.member(*ROLES)
+    connection.execute(f"set role {role}".encode())
+    assert _calls(connection, scene) == _expected(role)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_member_without_inheritance_may_do_nothing_before_it_sets_its_role(
+    role: str, logins: Logins, scene: dict[str, Any]
+) -> None:
+    connection = logins.member(role, inherit=False)
+    assert set(_calls(connection, scene).values()) == {"permission denied for schema penstock"}
+    connection.execute(f"set role {role}".encode())
+    assert _calls(connection, scene) == _expected(role)
+
+
+def test_a_stranger_may_do_nothing(logins: Logins, scene: dict[str, Any]) -> None:
+    connection = logins.member()
+    assert set(_calls(connection, scene).values()) == {"permission denied for schema penstock"}
+    assert outcome(connection, "select from penstock.v_job") == "permission denied for schema penstock"
+
+
+def test_a_role_is_set_by_its_members_only(logins: Logins) -> None:
+    connection = logins.member("penstock_producer")
+    assert outcome(connection, "set role workflow_admin") == 'permission denied to set role "workflow_admin"'
+    assert outcome(connection, "select set_config('role', 'workflow_admin', true)").startswith("permission denied")
+
+
+@pytest.mark.parametrize("groups", [*[(role,) for role in ROLES], ROLES], ids=[*ROLES, "all_roles"])
+def test_direct_writes_to_every_table_are_refused(groups: tuple[str, ...], logins: Logins, db: Connection) -> None:
+    connection = logins.member(*groups)
+    said = {
+        statement: outcome(connection, statement)
+        for name in _relations(db, "rp")
+        for statement in (
+            f"insert into penstock.{name} default values",
+            f"delete from penstock.{name}",
+            f"update penstock.{name} set {_first_column(db, name)} = default",
+            f"truncate penstock.{name}",
+            f"select from penstock.{name} for update",
+        )
+    }
+    assert len(said) > 100
+    assert {one: what for one, what in said.items() if not what.startswith("permission denied for table ")} == {}
+
+
+def test_no_role_holds_a_right_to_write_anything(db: Connection) -> None:
+    rights = "insert, update, delete, truncate, references, trigger"
+    held = db.execute(
+        "select r, c.relname from pg_class c, unnest(%s::text[]) r where c.relnamespace = 'penstock'::regnamespace"
+        " and c.relkind in ('r', 'p', 'v') and has_table_privilege(r, c.oid, %s)",
+        [[*ROLES, "public"], rights],
+    ).fetchall()
+    assert held == []
+
+
+@pytest.mark.parametrize("groups", [*[(role,) for role in ROLES], ROLES], ids=[*ROLES, "all_roles"])
+def test_nobody_touches_sequences_or_the_schema_itself(groups: tuple[str, ...], logins: Logins, db: Connection) -> None:
+    connection = logins.member(*groups)
+    for name in _relations(db, "S"):
+        assert outcome(connection, f"select nextval('penstock.{name}')") == f"permission denied for sequence {name}"
+        assert outcome(connection, f"select setval('penstock.{name}', 1)") == f"permission denied for sequence {name}"
+    assert outcome(connection, "create table penstock.mine ()") == "permission denied for schema penstock"
+    assert outcome(connection, "drop schema penstock cascade") == "must be owner of schema penstock"
+    assert outcome(connection, "alter function penstock.fn_queue_tick() security invoker").startswith("must be owner")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_reads_what_it_may_and_nothing_else(role: str, logins: Logins, db: Connection) -> None:
+    connection = logins.member(role)
+    relations = _relations(db, "rpv")
+    readable = READABLE_BY_ALL | (READABLE_BY_READERS if role in READERS else set())
+    assert {name for name in relations if outcome(connection, f"select * from penstock.{name}") == "works"} == readable
+
+
+def test_inner_functions_are_called_by_nobody(db: Connection) -> None:
+    """`backlog` alone is open: PostgreSQL asks for the right of whoever looks at the view that calls it."""
+    found = db.execute(
+        "select distinct p.proname::text from pg_proc p, unnest(%s::text[]) r"
+        " where p.pronamespace = 'penstock'::regnamespace and p.proname not like 'fn\\_%%'"
+        " and has_function_privilege(r, p.oid, 'execute')",
+        [[*ROLES, "public"]],
+    ).fetchall()
+    assert [name for (name,) in found] == ["backlog"]
+
+
+def _first_column(db: Connection, name: str) -> str:
+    row = db.execute(
+        "select attname from pg_attribute where attrelid = %s::regclass and attnum = 1", [f"penstock.{name}"]
+    )
+    found = row.fetchone()
+    assert found is not None
+    return str(found[0])
