@@ -1,6 +1,7 @@
 """What a user's handlers are made of: the `job` decorator, and the `Job` a handler gets."""
 
 import inspect
+import json
 import logging
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
@@ -44,7 +45,10 @@ class Job:
 
     @property
     def payload(self) -> Json:
-        return self._facts.safe_payload or {}
+        """The safe payload, a fresh copy with every look."""
+        text = self._facts.safe_payload
+        payload: Json = {} if text is None else json.loads(text)
+        return payload
 
     @property
     def source_ref(self) -> str | None:
@@ -108,10 +112,7 @@ class JobFunction:
 
     kind: str
     handler: Handler
-
-    @property
-    def is_async(self) -> bool:
-        return inspect.iscoroutinefunction(self.handler)
+    is_async: bool
 
     def __call__(self, job: Job) -> Any:
         return self.handler(job)
@@ -121,7 +122,7 @@ def job(kind: str) -> Callable[[Handler], JobFunction]:
     """Make a function the handler of a job kind: `@penstock.job("send_invoice")`."""
 
     def wrap(handler: Handler) -> JobFunction:
-        return JobFunction(kind, handler)
+        return JobFunction(kind, handler, inspect.iscoroutinefunction(handler))
 
     return wrap
 

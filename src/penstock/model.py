@@ -23,13 +23,13 @@ class Claim(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What was asked, as the handler sees it."""
+    """What was asked, as the handler sees it. The payload is JSON text: few handlers of a quick kind look at it."""
 
     job_id: int
     source_ref: str | None
     target_ref: str | None
     payload_ref: str | None
-    safe_payload: Json | None
+    safe_payload: str | None
     lane: str | None
     event_domain: str | None
     correlation_id: str | None

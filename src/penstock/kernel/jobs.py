@@ -1,6 +1,6 @@
 """The job functions, one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -58,10 +58,10 @@ def facts(connection: Connection, claims: Sequence[Claim]) -> dict[int, Facts]:
     times = [one.enqueued_at for one in claims]
     with translated():
         rows = connection.execute(
-            "select job_id, source_ref, target_ref, payload_ref, safe_payload, lane, event_domain, correlation_id,"
-            " causation_event_id, trace, actor from penstock.job"
-            " where job_id = any(%s) and enqueued_at between %s and %s",
-            [[one.job_id for one in claims], min(times), max(times)],
+            "select job_id, source_ref, target_ref, payload_ref, safe_payload::text, lane, event_domain,"
+            " correlation_id, causation_event_id, trace, actor from penstock.job"
+            " where job_id = any(%s::bigint[]) and enqueued_at between %s and %s",
+            [_bigints(one.job_id for one in claims), min(times), max(times)],
             binary=True,
         ).fetchall()
     return {row[0]: Facts._make(row) for row in rows}
@@ -85,7 +85,7 @@ def finish(
         rows = connection.execute(
             "select job_id, accepted, reason from penstock.fn_job_finish(%s::bigint[], %s::bigint[], %s::jsonb[])"
             " where not accepted",
-            [list(job_ids), list(tokens), None if results is None else list(results)],
+            [_bigints(job_ids), _bigints(tokens), None if results is None else list(results)],
             binary=True,
         ).fetchall()
     return [Answer._make(row) for row in rows]
@@ -96,7 +96,7 @@ def fail(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], 
     with translated():
         rows = connection.execute(
             "select job_id, accepted, next_status from penstock.fn_job_fail(%s::bigint[], %s::bigint[], %s::jsonb[])",
-            [list(job_ids), list(tokens), [Jsonb(error) for error in errors]],
+            [_bigints(job_ids), _bigints(tokens), [Jsonb(error) for error in errors]],
             binary=True,
         ).fetchall()
     return [Answer._make(row) for row in rows]
@@ -109,7 +109,7 @@ def heartbeat(
     with translated():
         rows = connection.execute(
             "select job_id, reason from penstock.fn_job_heartbeat(%s, %s, %s::bigint[], %s::bigint[])",
-            [executor_id, incarnation, list(job_ids), list(tokens)],
+            [executor_id, incarnation, _bigints(job_ids), _bigints(tokens)],
         ).fetchall()
     return [(row[0], row[1]) for row in rows]
 
@@ -143,7 +143,7 @@ def _answers(connection: Connection, function: str, job_ids: Sequence[int], toke
     with translated():
         rows = connection.execute(
             f"select job_id, accepted, reason from penstock.{function}(%s::bigint[], %s::bigint[])".encode(),
-            [list(job_ids), list(tokens)],
+            [_bigints(job_ids), _bigints(tokens)],
             binary=True,
         ).fetchall()
     return [Answer._make(row) for row in rows]
@@ -151,3 +151,8 @@ def _answers(connection: Connection, function: str, job_ids: Sequence[int], toke
 
 def _list(values: Sequence[str] | None) -> list[str] | None:
     return None if values is None else list(values)
+
+
+def _bigints(numbers: Iterable[int]) -> str:
+    # an array literal: psycopg builds arrays item by item in Python
+    return "{" + ",".join(map(str, numbers)) + "}"

@@ -54,6 +54,7 @@ begin
     job_ids := case when v_fits then job_ids || v_id else job_ids end;
     next_before := case when v_seen = c_most_rows or cardinality(job_ids) = p_limit then v_id end;
   end loop;
+  close v_rows;
   return next;
 end
 $$;
