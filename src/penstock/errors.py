@@ -4,6 +4,7 @@ PenstockError
 ├── SettingsError            a setting or command-line value that cannot be used
 ├── EmbeddedPostgresError    the embedded server could not be started, stopped or found
 ├── DatabaseUnavailable      no answer from PostgreSQL
+├── WorkerBroken             a worker that could not go on, and ended itself
 ├── SchemaError              the database's schema and this code do not fit
 │   ├── SchemaMissing        never migrated
 │   └── SchemaNewer          migrated by a later version
@@ -30,6 +31,10 @@ class EmbeddedPostgresError(PenstockError):
 
 
 class DatabaseUnavailable(PenstockError):
+    pass
+
+
+class WorkerBroken(PenstockError):
     pass
 
 

@@ -1,11 +1,15 @@
 """The `penstock` command."""
 
+import os
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from penstock.cli import schema, worker
+from penstock.cli import config, dlq, doctor, executor, job, pool, schedule, schema, tick, worker
+from penstock.cli.demo.command import demo_command
+from penstock.cli.output import complain
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -15,16 +19,60 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("demo")(demo_command)
+app.command("doctor")(doctor.doctor_command)
 app.command("migrate")(schema.migrate_command)
 app.command("worker")(worker.worker_command)
+app.command("tick")(tick.tick_command)
+app.add_typer(job.app, name="job")
+app.add_typer(dlq.app, name="dlq")
+app.add_typer(executor.app, name="executor")
+app.add_typer(schedule.app, name="schedule")
+app.add_typer(pool.app, name="pool")
+app.add_typer(config.app, name="config")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"penstock {version('penstock')}")
+        raise typer.Exit
+
+
+@app.callback()
+def penstock(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Nothing of its own to do: its options are those of all commands."""
 
 
 def main() -> None:
     """Run the command; our own errors are a message and exit code 1, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            _run()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # whoever read us has left; what is still buffered must not be written at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _run() -> None:
+    try:
+        "".join(sys.argv).encode()
+    except UnicodeEncodeError:
+        complain("the command line is not valid UTF-8")
+        sys.exit(2)
     try:
         app()
     except PenstockError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]penstock:[/] {error}", markup=True, soft_wrap=True)
+        complain(error)
         sys.exit(1)
 
 

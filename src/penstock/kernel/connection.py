@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from psycopg import errors as pg
 
-from penstock.errors import BY_SQLSTATE, BadText, DatabaseUnavailable, PenstockError, SchemaMissing
+from penstock.errors import BY_SQLSTATE, BadText, DatabaseUnavailable, PenstockError, SchemaMissing, SettingsError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -27,6 +27,12 @@ def connect(url: str, *, application: str = "penstock", timeout_s: int = 10) -> 
             keepalives_idle=30,
             keepalives_interval=10,
         )
+    except psycopg.ProgrammingError as error:
+        # libpq's message would repeat the URL, and the password in it
+        raise SettingsError(
+            "the database's URL (PENSTOCK_DATABASE_URL) cannot be read: "
+            "it must look like postgresql://user:password@host:5432/database"
+        ) from error
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(
             f"cannot connect to PostgreSQL: {str(error).strip()}\n"

@@ -1,6 +1,6 @@
 """Dead letters: look at them, replay them, or close them for good."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from psycopg.rows import class_row
@@ -10,25 +10,6 @@ from penstock.kernel.connection import Connection, translated
 from penstock.model import Json
 
 _DIGITS = 18
-_COLUMNS = (
-    "id, origin, job_id, what, reason, error, snapshot, dead_at, resolved_at, resolved_by, resolution, replay_job_id"
-)
-
-
-@dataclass(frozen=True)
-class OpenLetter:
-    """A dead letter nobody has dealt with yet (v_job_queue_dead_letter_open)."""
-
-    dead_letter_id: int
-    job_id: int
-    job_kind: str
-    reason: str
-    error: Json | None
-    dead_at: datetime
-
-    @property
-    def id(self) -> str:
-        return f"job-{self.dead_letter_id}"
 
 
 @dataclass(frozen=True)
@@ -37,6 +18,7 @@ class DeadLetter:
 
     id: str
     origin: str
+    number: int
     job_id: int
     what: str
     reason: str
@@ -49,52 +31,55 @@ class DeadLetter:
     replay_job_id: int | None
 
 
-def list_open(
-    connection: Connection, *, kind: str | None = None, after: int = 0, limit: int | None = 50, newest: bool = True
-) -> list[OpenLetter]:
-    """The open ones, newest first, or oldest first and beyond `after`."""
-    order = "desc" if newest else "asc"
-    with translated(), connection.cursor(row_factory=class_row(OpenLetter)) as cursor:
-        return cursor.execute(
-            "select dead_letter_id, job_id, job_kind, reason, error, dead_at"
-            " from penstock.v_job_queue_dead_letter_open"
-            " where dead_letter_id > %s and (%s::text is null or job_kind = %s)"
-            f" order by dead_letter_id {order} limit %s".encode(),
-            [after, kind, kind, limit],
-        ).fetchall()
+_SELECT = f"select {', '.join(field.name for field in fields(DeadLetter))} from penstock.v_dead_letter"
 
 
-def list_all(connection: Connection, *, kind: str | None = None, limit: int = 50) -> list[DeadLetter]:
-    """Open and resolved ones, newest first."""
-    with translated(), connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
-        return cursor.execute(
-            f"select {_COLUMNS} from penstock.v_dead_letter where %s::text is null or what = %s"
-            " order by number desc limit %s".encode(),
-            [kind, kind, limit],
-        ).fetchall()
+def list_newest(
+    connection: Connection, *, kind: str | None = None, resolved: bool = False, limit: int = 50
+) -> list[DeadLetter]:
+    """The open ones, or with `resolved` all of them, newest first."""
+    which = "" if resolved else " and resolved_at is null"
+    return _read(
+        connection,
+        f" where (%s::text is null or what = %s){which} order by number desc limit %s",
+        [kind, kind, limit],
+    )
+
+
+def list_oldest(connection: Connection, *, kind: str | None = None, after: int = 0, limit: int) -> list[DeadLetter]:
+    """The open ones beyond a number, oldest first."""
+    return _read(
+        connection,
+        " where number > %s and (%s::text is null or what = %s) and resolved_at is null order by number limit %s",
+        [after, kind, kind, limit],
+    )
+
+
+def count_open(connection: Connection, *, kind: str | None = None) -> int:
+    with translated():
+        row = connection.execute(
+            "select count(*) from penstock.v_job_queue_dead_letter_open where %s::text is null or job_kind = %s",
+            [kind, kind],
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def show(connection: Connection, letter_id: str) -> DeadLetter:
     """One dead letter, by its prefixed id."""
     origin, _, number = letter_id.rpartition("-")
-    letter = None
+    found: list[DeadLetter] = []
     if number.isascii() and number.isdigit() and len(number) <= _DIGITS:
-        with translated(), connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
-            letter = cursor.execute(
-                f"select {_COLUMNS} from penstock.v_dead_letter where origin = %s and number = %s".encode(),
-                [origin, int(number)],
-            ).fetchone()
-    if letter is None:
+        found = _read(connection, " where origin = %s and number = %s", [origin, int(number)])
+    if not found:
         raise UnknownDeadLetter(f"dead letter {letter_id} does not exist", "penstock dlq list shows the open ones.")
-    return letter
+    return found[0]
 
 
 def of_job(connection: Connection, job_id: int) -> DeadLetter | None:
     """The dead letter a job ended in."""
-    with translated(), connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
-        return cursor.execute(
-            f"select {_COLUMNS} from penstock.v_dead_letter where job_id = %s".encode(), [job_id]
-        ).fetchone()
+    found = _read(connection, " where job_id = %s", [job_id])
+    return found[0] if found else None
 
 
 def replay(connection: Connection, letter_id: str, actor: str | None = None) -> str:
@@ -109,3 +94,8 @@ def resolve(connection: Connection, letter_id: str, reason: str, actor: str | No
     """fn_dead_letter_resolve."""
     with translated():
         connection.execute("select penstock.fn_dead_letter_resolve(%s, %s, %s)", [letter_id, actor, reason])
+
+
+def _read(connection: Connection, clauses: str, arguments: list[object]) -> list[DeadLetter]:
+    with translated(), connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
+        return cursor.execute((_SELECT + clauses).encode(), arguments).fetchall()

@@ -1,6 +1,5 @@
 """What the command line shows of jobs: bounded reads, whatever the size of the history."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -44,6 +43,27 @@ class Backlog:
     reason: str | None
 
 
+@dataclass(frozen=True)
+class KindTally:
+    """What became of all jobs of one kind."""
+
+    job_kind: str
+    jobs: int
+    succeeded: int
+    retried: int
+    dead_lettered: int
+    attempts: int
+
+
+@dataclass(frozen=True)
+class LaneResult:
+    """What a job of a lane returned."""
+
+    lane: str
+    job_id: int
+    result: Any
+
+
 def job_list(
     connection: Connection,
     *,
@@ -79,15 +99,6 @@ def result(connection: Connection, job_id: int) -> Any:
         return cursor.execute("select result from penstock.job_result where job_id = %s", [job_id]).fetchone()
 
 
-def results(connection: Connection, job_ids: Sequence[int]) -> dict[int, Any]:
-    """The results of these jobs, by job."""
-    with translated():
-        rows = connection.execute(
-            "select job_id, result from penstock.job_result where job_id = any(%s)", [list(job_ids)]
-        ).fetchall()
-    return {row[0]: row[1] for row in rows}
-
-
 def backlog(connection: Connection) -> list[Backlog]:
     """v_job_queue_backlog."""
     with translated(), connection.cursor(row_factory=class_row(Backlog)) as cursor:
@@ -108,6 +119,34 @@ def why_unserved(connection: Connection, job: JobView) -> str | None:
         if (waits.executor, waits.pool, waits.job_kind, waits.event_domain) == alike
     ]
     return found[0].reason if found else None
+
+
+def live_jobs(connection: Connection) -> int:
+    """How many jobs have not ended. Counts them all: for a queue whose size is known, such as the demo's."""
+    with translated():
+        row = connection.execute("select count(*) from penstock.job_queue").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def tally(connection: Connection) -> list[KindTally]:
+    """What became of the jobs, kind by kind. Reads every job: for a small history, such as the demo's."""
+    with translated(), connection.cursor(row_factory=class_row(KindTally)) as cursor:
+        return cursor.execute(
+            "select job_kind, count(*) as jobs, count(*) filter (where status = 'succeeded') as succeeded,"
+            " count(*) filter (where attempt > 1) as retried,"
+            " count(*) filter (where status = 'dead_lettered') as dead_lettered, sum(attempt)::bigint as attempts"
+            " from penstock.v_job group by job_kind order by count(*) desc, job_kind"
+        ).fetchall()
+
+
+def lane_results(connection: Connection) -> list[LaneResult]:
+    """The results of all jobs that ran in lanes, by lane and in enqueue order. Reads every job, as tally does."""
+    with translated(), connection.cursor(row_factory=class_row(LaneResult)) as cursor:
+        return cursor.execute(
+            "select j.lane, j.job_id, r.result from penstock.job j join penstock.job_result r on r.job_id = j.job_id"
+            " where j.lane is not null order by j.lane, j.job_id"
+        ).fetchall()
 
 
 def _views(connection: Connection, job_ids: list[int], status: str | None) -> list[JobView]:

@@ -4,7 +4,7 @@ declare
   v_missing text[] := array(
     select r from unnest(array['workflow_admin', 'dot_executor', 'penstock_producer', 'penstock_mot', 'penstock_pipeline',
                                'penstock_gateway', 'penstock_reader']) r
-     where not exists (select from pg_roles o where o.rolname = r));
+     where not exists (select from pg_roles o where o.rolname = r) order by r);
   v_role text;
 begin
   foreach v_role in array v_missing loop

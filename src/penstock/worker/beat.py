@@ -1,4 +1,4 @@
-"""The clockwork of a worker: beats that extend its leases, ticks that drive the queue, timeouts of its handlers."""
+"""The clockwork of a worker: beats that extend its leases, and ticks that drive the queue."""
 
 import time
 from collections.abc import Mapping
@@ -10,29 +10,26 @@ from penstock.errors import PenstockError
 from penstock.kernel import jobs, queue
 from penstock.kernel.queue import KindTimes
 from penstock.worker.fetch import Fetcher, Scope
-from penstock.worker.held import Shelf
+from penstock.worker.held import Held, Shelf
 from penstock.worker.link import Link
-from penstock.worker.report import Reporter
 from penstock.worker.run import Runners
 
 log = structlog.get_logger("penstock.worker")
 
 _TICK_S = 1.0
 _LONGEST_BEAT_S = 10.0
-_SHORTEST_BEAT_S = 0.1
+_SHORTEST_BEAT_S = 0.05
+_AFTER_FAILURE_S = 0.5
 
 
 class Beater:
-    """Its thread beats at a quarter of the shortest lease, and ticks once a second."""
+    """Its thread beats, and tells handlers of jobs that are cancelled or lost."""
 
-    def __init__(
-        self, link: Link, scope: Scope, shelf: Shelf, runners: Runners, reporter: Reporter, fetcher: Fetcher
-    ) -> None:
+    def __init__(self, link: Link, scope: Scope, shelf: Shelf, runners: Runners, fetcher: Fetcher) -> None:
         self._link = link
         self._scope = scope
         self._shelf = shelf
         self._runners = runners
-        self._reporter = reporter
         self._fetcher = fetcher
         self._stop = Event()
 
@@ -40,41 +37,66 @@ class Beater:
         self._stop.set()
 
     def run(self) -> None:
-        beat_at = tick_at = 0.0
         try:
             while not self._stop.is_set():
-                now = time.monotonic()
+                beat_at = time.monotonic()
+                interval_s = beat_interval_s(self._fetcher.times)
                 try:
-                    if now >= beat_at:
-                        self._beat()
-                        beat_at = now + beat_interval_s(self._fetcher.times)
-                    self._runners.overdue()
-                    if now >= tick_at:
-                        self._tick()
-                        tick_at = now + _TICK_S
+                    self._beat()
                 except PenstockError as error:
                     log.warning("beat failed", error=str(error))
-                    beat_at = now + _SHORTEST_BEAT_S * 5
-                self._stop.wait(max(0.02, min(beat_at, tick_at) - time.monotonic()))
+                    interval_s = min(interval_s, _AFTER_FAILURE_S)
+                self._stop.wait(max(_SHORTEST_BEAT_S, beat_at + interval_s - time.monotonic()))
         finally:
             self._link.close()
 
     def _beat(self) -> None:
         scope = self._scope
-        held = list(self._shelf.held.values())
+        held = self._newest()
+        ids = list(held)
+        tokens = [one.claim.lease_token for one in held.values()]
         asked_at = time.monotonic()
-        ids = [one.claim.job_id for one in held]
-        tokens = [one.claim.lease_token for one in held]
         gone = dict(self._link.call(lambda c: jobs.heartbeat(c, scope.executor_id, scope.incarnation, ids, tokens)))
-        for one in held:
-            reason = gone.get(one.claim.job_id)
+        for job_id, one in held.items():
+            reason = gone.get(job_id)
             if reason is None:
-                one.confirmed_at = asked_at
-            elif one.claim.job_id in self._shelf.held:
-                one.lost = reason == "lost"
-                one.job.cancelled = True
-                self._runners.abandon(one.claim.job_id, reason)
+                one.confirmed(asked_at)
+            elif one in self._shelf.held:
+                self._runners.abandon(one, reason)
         self._fetcher.times = self._link.call(lambda c: queue.kind_times(c, scope.kinds))
+
+    def _newest(self) -> dict[int, Held]:
+        """What this worker holds, by job: of a job claimed again after its lease was lost, only the newest claim."""
+        newest: dict[int, Held] = {}
+        for one in self._shelf.held.copy():
+            other = newest.setdefault(one.claim.job_id, one)
+            if other is not one:
+                older, newer = sorted((one, other), key=lambda two: two.claim.lease_token)
+                newest[one.claim.job_id] = newer
+                self._runners.abandon(older, "lost")
+        return newest
+
+
+class Ticker:
+    """Its thread ticks once a second; apart from the beats, because a tick may wait for a lock."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._stop = Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                try:
+                    self._tick()
+                except PenstockError as error:
+                    log.warning("tick failed", error=str(error))
+                self._stop.wait(_TICK_S)
+        finally:
+            self._link.close()
 
     def _tick(self) -> None:
         report = self._link.call(queue.tick)
@@ -84,6 +106,6 @@ class Beater:
 
 
 def beat_interval_s(times: Mapping[str, KindTimes]) -> float:
-    """A quarter of the shortest lease, so that two beats may fail before one ends."""
-    shortest = min((limits.lease_s for limits in times.values()), default=_LONGEST_BEAT_S * 4)
-    return min(_LONGEST_BEAT_S, max(_SHORTEST_BEAT_S, shortest / 4))
+    """A sixth of the shortest lease: a beat extends those with less than half left, so two may fail before one ends."""
+    shortest = min((limits.lease_s for limits in times.values()), default=_LONGEST_BEAT_S * 6)
+    return min(_LONGEST_BEAT_S, max(_SHORTEST_BEAT_S, shortest / 6))

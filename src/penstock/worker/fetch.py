@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from penstock.errors import DatabaseUnavailable
+from penstock.errors import PenstockError
 from penstock.jobs import Job
 from penstock.kernel import jobs, queue
 from penstock.kernel.connection import Connection
@@ -26,6 +26,8 @@ _AHEAD_S = 0.5
 _TOO_FAR_AHEAD_S = 5.0
 _QUICK_S = 0.0005
 _FIRST_LOOK_S = 0.005
+_STALLED_S = 1.0
+_AFTER_FAILURE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,10 @@ class Fetcher:
         """How many jobs to claim now, and whether to start them with the claim."""
         pace = self._runners.pace.seconds
         waiting = len(self._shelf)
-        if pace is None or waiting == 0:
-            idle = self._concurrency - len(self._runners.running)
-            if pace is None or pace > _QUICK_S:
-                return max(0, idle - waiting), True
+        if pace is None or (waiting == 0 and pace > _QUICK_S):
+            return max(0, self._runners.idle - waiting), True
+        if self._is_stalled():
+            return 0, False
         ahead = min(_LARGEST_CLAIM, max(self._concurrency, int(self._concurrency * _AHEAD_S / max(pace, 1e-6))))
         if len(self._shelf.held) > 4 * _LARGEST_CLAIM or waiting > ahead // 2:
             return 0, False
@@ -103,9 +105,9 @@ class Fetcher:
     def _claim(self, limit: int, start: bool) -> int:
         try:
             claims, batch = self._link.call(lambda c: self._fetch(c, limit, start))
-        except DatabaseUnavailable as error:
+        except PenstockError as error:
             log.warning("claim failed", error=str(error))
-            self._stop.wait(1.0)
+            self._stop.wait(_AFTER_FAILURE_S)
             return 0
         self._shelf.put(batch)
         return len(claims)
@@ -140,9 +142,20 @@ class Fetcher:
     def _give_back_excess(self) -> None:
         """Handlers have become slow: jobs that would wait long are better off with somebody else."""
         pace = self._runners.pace.seconds
-        if pace is None or len(self._shelf) * pace / self._concurrency < _TOO_FAR_AHEAD_S:
+        waiting = len(self._shelf)
+        if pace is None or not waiting:
             return
-        excess = self._shelf.take_last(max(self._concurrency, int(self._concurrency * _AHEAD_S / pace)))
-        if excess:
-            log.info("gave jobs back: handlers have become slow", jobs=len(excess), pace_s=round(pace, 3))
-            self._reporter.released(excess)
+        if self._is_stalled():
+            excess = self._shelf.take_last(0)
+        elif waiting * pace / self._concurrency >= _TOO_FAR_AHEAD_S:
+            excess = self._shelf.take_last(max(self._concurrency, int(self._concurrency * _AHEAD_S / pace)))
+        else:
+            return
+        if not excess:
+            return
+        log.info("gave jobs back: handlers have become slow", jobs=len(excess), pace_s=round(pace, 3))
+        self._reporter.released(excess)
+
+    def _is_stalled(self) -> bool:
+        """Every runner is busy, and none has ended a job for a while: the pace of the past says nothing now."""
+        return self._runners.idle <= 0 and time.monotonic() - self._runners.pace.ended_at > _STALLED_S

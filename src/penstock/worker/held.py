@@ -1,6 +1,7 @@
 """The jobs a worker holds: fetched and waiting, running, or ended and not yet reported."""
 
 from collections import deque
+from collections.abc import Iterable
 from threading import Condition
 
 from penstock.jobs import Job
@@ -8,29 +9,41 @@ from penstock.model import Claim
 
 
 class Held:
-    """One job this worker holds a lease of."""
+    """One job this worker holds a lease of. The same job claimed again is another Held, with another token."""
 
-    __slots__ = ("claim", "confirmed_at", "job", "lease_s", "lost", "started", "timeout_s")
+    __slots__ = ("asked_at", "claim", "job", "lease_s", "safe_until", "started", "timeout_s")
 
-    def __init__(self, claim: Claim, job: Job, confirmed_at: float, lease_s: float, timeout_s: float) -> None:
+    def __init__(self, claim: Claim, job: Job, asked_at: float, lease_s: float, timeout_s: float) -> None:
         self.claim = claim
         self.job = job
         self.started = claim.started
-        self.confirmed_at = confirmed_at
+        self.asked_at = asked_at
+        self.safe_until = asked_at + lease_s
         self.lease_s = lease_s
         self.timeout_s = timeout_s
-        self.lost = False
 
     def is_ours(self, now: float) -> bool:
-        """Whether the lease was confirmed recently enough to run a handler under it."""
-        return not self.lost and now < self.confirmed_at + self.lease_s
+        """Whether the lease certainly lasts, so that a handler may begin under it."""
+        return now < self.safe_until
+
+    def confirmed(self, asked_at: float) -> None:
+        """A beat has found the lease in order; it extends only those with less than half left."""
+        self.safe_until = max(self.safe_until, asked_at + self.lease_s / 2)
+
+    def lost(self) -> None:
+        """Cancelled, or another's by now: not to be begun."""
+        self.safe_until = 0.0
+
+    def deadline(self, began: float) -> float:
+        """When its handler must have ended: after its timeout, and while its lease can still be extended."""
+        return min(began + self.timeout_s, self.asked_at + max(self.lease_s, self.timeout_s))
 
 
 class Shelf:
     """Fetched jobs waiting for a runner. Suspects stand apart: only one of them runs at a time."""
 
     def __init__(self) -> None:
-        self.held: dict[int, Held] = {}
+        self.held: set[Held] = set()
         self._ready: deque[Held] = deque()
         self._suspects: deque[Held] = deque()
         self._suspect_runs = False
@@ -40,13 +53,9 @@ class Shelf:
     def __len__(self) -> int:
         return len(self._ready) + len(self._suspects)
 
-    @property
-    def waiting_runners(self) -> int:
-        return self._waiting
-
     def put(self, batch: list[Held]) -> None:
+        self.held.update(batch)
         for one in batch:
-            self.held[one.claim.job_id] = one
             (self._suspects if one.claim.suspect else self._ready).append(one)
         if self._waiting:
             with self._changed:
@@ -77,13 +86,17 @@ class Shelf:
             return None
 
     def take_unstarted(self, limit: int) -> list[Held]:
-        """More jobs that must be started before they run, without waiting."""
+        """More first attempts that must be started before they run, without waiting."""
         taken: list[Held] = []
-        while len(taken) < limit and self._ready and not self._ready[0].started:
-            try:
-                taken.append(self._ready.popleft())
-            except IndexError:
-                break
+        try:
+            while len(taken) < limit:
+                one = self._ready.popleft()
+                if one.started or one.claim.attempt > 1:
+                    self._ready.appendleft(one)
+                    break
+                taken.append(one)
+        except IndexError:
+            pass
         return taken
 
     def put_back(self, batch: list[Held]) -> None:
@@ -107,9 +120,8 @@ class Shelf:
             self._suspect_runs = False
             self._changed.notify()
 
-    def forget(self, job_ids: list[int]) -> None:
-        for job_id in job_ids:
-            self.held.pop(job_id, None)
+    def forget(self, batch: Iterable[Held]) -> None:
+        self.held.difference_update(batch)
 
     def _suspect_waits(self) -> bool:
         return bool(self._suspects) and not self._suspect_runs

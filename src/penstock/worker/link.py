@@ -54,7 +54,11 @@ class Link:
     def _open(self) -> Connection:
         if self._connection is None or self._connection.closed:
             connection = connect(self._url, application=self._application)
-            if self._prepare is not None:
-                self._prepare(connection)
+            try:
+                if self._prepare is not None:
+                    self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
         return self._connection

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from threading import Event
 
-from penstock.errors import DatabaseUnavailable
+from penstock.errors import PenstockError
 from penstock.kernel import queue
 from penstock.worker.link import Link
 
@@ -25,7 +25,7 @@ class Listener:
                 try:
                     if self._link.call(lambda c: queue.woken(c, 0.5)):
                         self._wake()
-                except DatabaseUnavailable:
+                except PenstockError:
                     self._stop.wait(0.5)
                     self._wake()
         finally:

@@ -4,15 +4,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from uuid import UUID, uuid4
 
 import structlog
 
-from penstock.errors import DatabaseUnavailable, SettingsError
+from penstock.errors import DatabaseUnavailable, SettingsError, WorkerBroken
 from penstock.jobs import JobFunction
 from penstock.kernel import migrate, queue
 from penstock.kernel.connection import Connection
-from penstock.worker.beat import Beater
+from penstock.worker.beat import Beater, Ticker
 from penstock.worker.fetch import Fetcher, Scope
 from penstock.worker.held import Shelf
 from penstock.worker.link import Link
@@ -21,6 +22,8 @@ from penstock.worker.report import Reporter, Tally
 from penstock.worker.run import Runners
 
 log = structlog.get_logger("penstock.worker")
+
+_MOST_STUCK = 100
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,11 @@ class Worker:
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope
-        self._stopping = threading.Event()
+        # what ends the work: None when asked to stop, else what broke. Its put() is safe in a signal handler
+        self._ends: SimpleQueue[str | None] = SimpleQueue()
         self.shelf = Shelf()
         self.reporter = Reporter(self._link("report"), self.shelf)
-        self.runners = Runners(handlers, self.shelf, self.reporter, self._link, options.concurrency)
+        self.runners = Runners(handlers, self.shelf, self.reporter, self._link, self._spawn, options.concurrency)
         self.fetcher = Fetcher(
             self._link("fetch"),
             scope,
@@ -71,76 +75,88 @@ class Worker:
             options.concurrency,
             options.poll_ms / 1000,
         )
-        self.beater = Beater(self._link("beat"), scope, self.shelf, self.runners, self.reporter, self.fetcher)
+        self.beater = Beater(self._link("beat", self._say_hello), scope, self.shelf, self.runners, self.fetcher)
+        self.ticker = Ticker(self._link("tick"))
         self.listener = Listener(self._link("listen", queue.listen), self.fetcher.wake.set)
 
     def stop(self) -> None:
         """Finish what has started, give the rest back, and end. Safe to call from a signal handler."""
-        self._stopping.set()
+        self._ends.put(None)
 
     def run(self) -> Tally:
         """Work until stopped."""
-        hello = self._link("hello")
-        self._introduce(hello)
+        self._introduce()
         log.info(
             "working", executor=self.options.executor_id, incarnation=str(self.incarnation), kinds=self._scope.kinds
         )
         self.runners.start()
-        reporting = _thread("report", self.reporter.run)
+        reporting = self._spawn("report", self.reporter.run)
         others = [
-            _thread("beat", self.beater.run),
-            _thread("listen", self.listener.run),
+            self._spawn("beat", self.beater.run),
+            self._spawn("tick", self.ticker.run),
+            self._spawn("listen", self.listener.run),
         ]
-        fetching = _thread("fetch", self.fetcher.run)
-        while not self._stopping.wait(0.5):
-            pass
+        fetching = self._spawn("fetch", self.fetcher.run)
+        broken = self._watch()
         log.info("stopping", running=len(self.runners.running), waiting=len(self.shelf))
-        self.fetcher.stop()
-        self.runners.stop()
-        fetching.join()
-        self._wind_down(reporting)
-        self.beater.stop()
-        self.listener.stop()
+        self._wind_down(fetching, reporting)
+        for part in (self.beater, self.ticker, self.listener):
+            part.stop()
         for thread in others:
             thread.join(5)
-        self._part(hello)
+        self._part()
+        if broken is not None:
+            raise WorkerBroken(broken)
         return self.reporter.tally
 
-    def _introduce(self, link: Link) -> None:
+    def _introduce(self) -> None:
+        link = self._link("hello")
+
         def introduce(connection: Connection) -> None:
             migrate.check(connection)
-            kind = queue.executor_kind(connection, self.options.executor_id)
-            queue.queue_heartbeat(
-                connection,
-                self.options.executor_id,
-                kind,
-                self.incarnation,
-                kinds=self._scope.kinds,
-                pools=self._scope.pools,
-            )
+            self._say_hello(connection)
             self.fetcher.times = queue.kind_times(connection, self._scope.kinds)
 
         link.call(introduce)
         link.close()
 
-    def _wind_down(self, reporting: threading.Thread) -> None:
+    def _say_hello(self, connection: Connection) -> None:
+        """Said again with every new connection: a crash of the server has emptied the table of beats."""
+        scope = self._scope
+        kind = queue.executor_kind(connection, scope.executor_id)
+        queue.queue_heartbeat(
+            connection, scope.executor_id, kind, scope.incarnation, kinds=scope.kinds, pools=scope.pools
+        )
+
+    def _watch(self) -> str | None:
+        """Until the end is near: fail what runs past its timeout. Returns what broke, None when asked to stop."""
+        while True:
+            look_at = self.runners.overdue()
+            stuck = len(self.runners.stuck)
+            if stuck > max(_MOST_STUCK, self.options.concurrency):
+                return f"{stuck} handlers have not ended after their timeout: a thread cannot be stopped, a process can"
+            try:
+                return self._ends.get(timeout=max(0.02, look_at - time.monotonic()))
+            except Empty:
+                continue
+
+    def _wind_down(self, fetching: threading.Thread, reporting: threading.Thread) -> None:
         deadline = time.monotonic() + self.options.grace_s
-        self.reporter.released(self.shelf.take_last(0))
-        while self.runners.is_busy and time.monotonic() < deadline:
+        self.fetcher.stop()
+        self.runners.stop()
+        while (fetching.is_alive() or self.runners.is_busy) and time.monotonic() < deadline:
             self.reporter.released(self.shelf.take_last(0))
+            self.runners.overdue()
             time.sleep(0.02)
-        for held, _ in list(self.runners.running.values()):
-            log.warning("handler did not end within the grace time", job=held.claim.job_id)
-            self.reporter.failed(
-                held, {"type": "Interrupted", "message": "the worker stopped before the handler ended"}
-            )
+        self.runners.interrupt()
         self.reporter.released(self.shelf.take_last(0))
         self.reporter.close()
         reporting.join(max(1.0, deadline - time.monotonic()))
         self.reporter.abandon.set()
         reporting.join(1.0)
 
-    def _part(self, link: Link) -> None:
+    def _part(self) -> None:
+        link = self._link("goodbye")
         try:
             link.call(lambda c: queue.farewell(c, self.options.executor_id, self.incarnation))
         except DatabaseUnavailable:
@@ -148,11 +164,19 @@ class Worker:
         finally:
             link.close()
 
+    def _spawn(self, part: str, target: Callable[[], None]) -> threading.Thread:
+        """Start a thread; should it break, so does the worker: half a worker would hold jobs and not run them."""
+
+        def guarded() -> None:
+            try:
+                target()
+            except BaseException as error:
+                log.exception("broken", part=part)
+                self._ends.put(f"the worker's part {part!r} broke: {type(error).__name__}: {error}")
+
+        thread = threading.Thread(target=guarded, name=f"penstock-{part}", daemon=True)
+        thread.start()
+        return thread
+
     def _link(self, part: str, prepare: Callable[[Connection], None] | None = None) -> Link:
         return Link(self.options.database_url, f"penstock worker {part}", prepare)
-
-
-def _thread(name: str, target: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=target, name=f"penstock-{name}", daemon=True)
-    thread.start()
-    return thread

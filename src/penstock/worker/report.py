@@ -3,9 +3,10 @@
 import json
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -18,6 +19,11 @@ from penstock.worker.link import Link
 log = structlog.get_logger("penstock.worker")
 
 _BATCH = 1000
+# a statement's parameters are held in memory several times over; PostgreSQL takes no more than 1 GB of them
+_BATCH_CHARS = 16_000_000
+_RESULT_CHARS = 64_000_000
+
+Item = TypeVar("Item", tuple[Held, str | None], tuple[Held, Json], tuple[Held, None])
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -41,7 +47,7 @@ class Reporter:
         self._shelf = shelf
         self._done: deque[tuple[Held, str | None]] = deque()
         self._failed: deque[tuple[Held, Json]] = deque()
-        self._released: deque[Held] = deque()
+        self._released: deque[tuple[Held, None]] = deque()
         self._work = Event()
         self._closing = False
 
@@ -56,8 +62,9 @@ class Reporter:
         self._work.set()
 
     def released(self, batch: list[Held]) -> None:
-        self._released.extend(batch)
-        self._work.set()
+        if batch:
+            self._released.extend((held, None) for held in batch)
+            self._work.set()
 
     def close(self) -> None:
         """Report what is left, then end the thread."""
@@ -71,9 +78,9 @@ class Reporter:
                 self._work.wait()
                 self._work.clear()
                 while self._done or self._failed or self._released:
-                    self._report_done(_drain(self._done))
-                    self._report_failed(_drain(self._failed))
-                    self._report_released(_drain(self._released))
+                    self._report(_drain(self._done), self._finish)
+                    self._report(_drain(self._failed), self._fail)
+                    self._report(_drain(self._released), self._release)
                 if self._closing and not self._work.is_set():
                     return
         except DatabaseUnavailable:
@@ -81,49 +88,62 @@ class Reporter:
         finally:
             self._link.close()
 
-    def _report_done(self, batch: list[tuple[Held, str | None]]) -> None:
+    def _report(self, batch: list[Item], report: Callable[[list[Item]], None]) -> None:
+        """Report a batch; one that is refused whole is divided until the item at fault stands alone."""
         if not batch:
             return
-        ids = [one.claim.job_id for one, _ in batch]
-        tokens = [one.claim.lease_token for one, _ in batch]
+        try:
+            report(batch)
+        except DatabaseUnavailable:
+            raise
+        except PenstockError as error:
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                self._report(batch[:middle], report)
+                self._report(batch[middle:], report)
+                return
+            held = batch[0][0]
+            log.error("cannot be reported", job=held.claim.job_id, error=str(error))
+            if report == self._finish:
+                self.failed(held, as_error(error))
+            else:
+                self._shelf.forget([held])
+
+    def _finish(self, batch: list[tuple[Held, str | None]]) -> None:
+        ids = [held.claim.job_id for held, _ in batch]
+        tokens = [held.claim.lease_token for held, _ in batch]
         results = [result for _, result in batch]
         given = results if any(result is not None for result in results) else None
         refused = self._link.insist(lambda c: jobs.finish(c, ids, tokens, given), self.abandon)
         self.tally.succeeded += len(batch) - len(refused)
-        if refused:
-            held = {one.claim.job_id: one for one, _ in batch}
-            for answer in refused:
-                self._refused("finish", answer)
-                if answer.reason == "bad_result":
-                    self._failed.append((held[answer.job_id], _RESULT_TOO_LARGE))
-            kept = {answer.job_id for answer in refused if answer.reason == "bad_result"}
-            ids = [job_id for job_id in ids if job_id not in kept]
-        self._shelf.forget(ids)
+        too_large = {answer.job_id for answer in refused if answer.reason == "bad_result"}
+        for answer in refused:
+            self._refused("finish", answer)
+        for held, _ in batch if too_large else ():
+            if held.claim.job_id in too_large:
+                self.failed(held, _RESULT_TOO_LARGE)
+        self._shelf.forget([held for held, _ in batch])
 
-    def _report_failed(self, batch: list[tuple[Held, Json]]) -> None:
-        if not batch:
-            return
-        ids = [one.claim.job_id for one, _ in batch]
-        tokens = [one.claim.lease_token for one, _ in batch]
+    def _fail(self, batch: list[tuple[Held, Json]]) -> None:
+        ids = [held.claim.job_id for held, _ in batch]
+        tokens = [held.claim.lease_token for held, _ in batch]
         errors = [error for _, error in batch]
         for answer in self._link.insist(lambda c: jobs.fail(c, ids, tokens, errors), self.abandon):
             if answer.accepted:
                 self.tally.failed += 1
             else:
                 self._refused("fail", answer)
-        self._shelf.forget(ids)
+        self._shelf.forget([held for held, _ in batch])
 
-    def _report_released(self, batch: list[Held]) -> None:
-        if not batch:
-            return
-        ids = [one.claim.job_id for one in batch]
-        tokens = [one.claim.lease_token for one in batch]
+    def _release(self, batch: list[tuple[Held, None]]) -> None:
+        ids = [held.claim.job_id for held, _ in batch]
+        tokens = [held.claim.lease_token for held, _ in batch]
         for answer in self._link.insist(lambda c: jobs.release(c, ids, tokens), self.abandon):
             if answer.accepted:
                 self.tally.released += 1
             else:
                 self._refused("release", answer)
-        self._shelf.forget(ids)
+        self._shelf.forget([held for held, _ in batch])
 
     def _refused(self, what: str, answer: Answer) -> None:
         reason = answer.reason or "unknown"
@@ -151,6 +171,8 @@ def as_json(result: Any) -> str | None:
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UnserialisableResult(f"the handler's result cannot be kept as JSON: {error}") from error
+    if len(text) > _RESULT_CHARS:
+        raise UnserialisableResult(f"the handler's result is {len(text)} characters of JSON: keep it elsewhere")
     if _NUL.search(text):
         raise UnserialisableResult("the handler's result holds U+0000, which PostgreSQL cannot keep")
     return text
@@ -158,18 +180,25 @@ def as_json(result: Any) -> str | None:
 
 def as_error(error: BaseException, *, permanent: bool = False) -> Json:
     """An exception as the error of a failed attempt."""
-    message = str(error).encode("utf-8", "replace").decode().replace("\0", "�")
-    described: Json = {"type": type(error).__name__, "message": message[:4000]}
+    try:
+        message = str(error)
+    except Exception as second:
+        message = f"its message cannot be read: {type(second).__name__}"
+    message = message[:4000].encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    described: Json = {"type": type(error).__name__, "message": message}
     if permanent:
         described["permanent"] = True
     return described
 
 
-def _drain(queue: deque[Any]) -> list[Any]:
-    taken: list[Any] = []
-    while len(taken) < _BATCH:
-        try:
+def _drain(queue: deque[Item]) -> list[Item]:
+    taken: list[Item] = []
+    chars = 0
+    try:
+        while len(taken) < _BATCH and chars < _BATCH_CHARS:
             taken.append(queue.popleft())
-        except IndexError:
-            break
+            if isinstance(taken[-1][1], str):
+                chars += len(taken[-1][1])
+    except IndexError:
+        pass
     return taken

@@ -4,11 +4,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from queue import LifoQueue
 
 import structlog
 
-from penstock.errors import DatabaseUnavailable
+from penstock.errors import PenstockError
 from penstock.jobs import JobFunction, PermanentError
 from penstock.kernel import jobs
 from penstock.worker.held import Held, Shelf
@@ -20,6 +20,9 @@ log = structlog.get_logger("penstock.worker")
 _IDLE_S = 1.0
 # how long a runner's share of jobs started together should last
 _START_AHEAD_S = 0.05
+_START_LINKS = 4
+
+Spawn = Callable[[str, Callable[[], None]], threading.Thread]
 
 
 class Pace:
@@ -27,8 +30,11 @@ class Pace:
 
     def __init__(self) -> None:
         self.seconds: float | None = None
+        self.ended_at = 0.0
 
-    def took(self, seconds: float) -> None:
+    def took(self, began: float) -> None:
+        self.ended_at = now = time.monotonic()
+        seconds = now - began
         before = self.seconds
         # rises at once, falls slowly: holding too many jobs of slow handlers is the costly mistake
         if before is None or seconds > before:
@@ -46,26 +52,32 @@ class Runners:
         shelf: Shelf,
         reporter: Reporter,
         open_link: Callable[[str], Link],
+        spawn: Spawn,
         concurrency: int,
     ) -> None:
         self.pace = Pace()
-        self.running: dict[int, tuple[Held, float]] = {}
+        # whoever takes a job out of `running` decides how it ended: its thread, or the watch over timeouts
+        self.running: dict[Held, tuple[float, int]] = {}
+        self.stuck: set[int] = set()
         self._handlers = handlers
+        self._async_kinds = frozenset(kind for kind, function in handlers.items() if function.is_async)
         self._shelf = shelf
         self._reporter = reporter
-        self._open_link = open_link
+        self._spawn = spawn
         self._concurrency = concurrency
         self._stop = threading.Event()
-        self._timed_out: set[int] = set()
         self._threads = 0
         self._busy: dict[int, bool] = {}
+        self._links: LifoQueue[Link] = LifoQueue()
+        for _ in range(min(concurrency, _START_LINKS)):
+            self._links.put(open_link("start"))
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._tasks: dict[int, Future[None]] = {}
+        self._tasks: dict[Held, asyncio.Task[object]] = {}
 
     def start(self) -> None:
-        if any(function.is_async for function in self._handlers.values()):
+        if self._async_kinds:
             self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._loop.run_forever, name="penstock-async", daemon=True).start()
+            self._spawn("async", self._run_loop)
         for _ in range(self._concurrency):
             self._start_thread()
 
@@ -76,96 +88,123 @@ class Runners:
     @property
     def is_busy(self) -> bool:
         """Whether a thread still has a job in its hands."""
-        return any(self._busy.values())
+        return any(self._busy.copy().values())
 
-    def overdue(self) -> list[Held]:
-        """Jobs that have run past their kind's timeout: they fail now, whatever their handler still does."""
+    @property
+    def idle(self) -> int:
+        return self._concurrency - len(self.running)
+
+    def overdue(self) -> float:
+        """Fail the jobs that have run past their kind's timeout, whatever their handlers still do.
+
+        Returns when the next one will have.
+        """
         now = time.monotonic()
-        late = [held for held, since in list(self.running.values()) if now > since + held.timeout_s]
-        for held in late:
-            self._abandon(held)
-        return late
+        nearest = now + _IDLE_S
+        for held, (began, number) in self.running.copy().items():
+            deadline = held.deadline(began)
+            if now < deadline:
+                nearest = min(nearest, deadline)
+            else:
+                self._give_up(held, number, "Timeout", f"the handler ran longer than {held.timeout_s:g} s")
+        return nearest
 
-    def abandon(self, job_id: int, reason: str) -> None:
-        """A running job is cancelled or lost: tell its handler."""
-        entry = self.running.get(job_id)
+    def interrupt(self) -> None:
+        """The grace time is over: fail what still runs."""
+        for held, (_, number) in self.running.copy().items():
+            log.warning("handler did not end within the grace time", job=held.claim.job_id)
+            self._give_up(held, number, "Interrupted", "the worker stopped before the handler ended")
+
+    def abandon(self, held: Held, reason: str) -> None:
+        """A held job is cancelled or lost: tell its handler, if it runs."""
+        held.lost()
+        if held in self.running and not held.job.cancelled:
+            held.job.cancelled = True
+            self._cancel(held)
+            log.info("abandoned", job=held.claim.job_id, reason=reason)
+
+    def _give_up(self, held: Held, number: int, kind: str, message: str) -> None:
+        entry = self.running.pop(held, None)
         if entry is None:
             return
-        entry[0].job.cancelled = True
-        task = self._tasks.get(job_id)
-        if task is not None:
-            task.cancel()
-        log.info("abandoned", job=job_id, reason=reason)
-
-    def _abandon(self, held: Held) -> None:
-        job_id = held.claim.job_id
-        self._timed_out.add(job_id)
-        self.running.pop(job_id, None)
-        self._reporter.failed(
-            held, {"type": "Timeout", "message": f"the handler ran longer than {held.timeout_s:g} s (queue.timeout_ms)"}
-        )
+        self.pace.took(entry[0])
+        self.stuck.add(number)
+        self._busy.pop(number, None)
         held.job.cancelled = True
-        task = self._tasks.get(job_id)
-        if task is not None:
-            task.cancel()
-        else:
-            # a thread cannot be stopped: another one takes its place
-            self._start_thread()
+        self._reporter.failed(held, {"type": kind, "message": message})
+        if held.claim.suspect:
+            self._shelf.suspect_ended()
+        self._cancel(held)
+        # a thread cannot be stopped: another one takes its place
+        self._start_thread()
+
+    def _cancel(self, held: Held) -> None:
+        task = self._tasks.get(held)
+        if task is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(task.cancel)
 
     def _start_thread(self) -> None:
         self._threads += 1
         number = self._threads
-        threading.Thread(target=self._run, args=[number], name=f"penstock-run-{number}", daemon=True).start()
+        self._spawn(f"run-{number}", lambda: self._run(number))
 
     def _run(self, number: int) -> None:
-        link = self._open_link("run")
         busy = self._busy
         try:
-            while not self._stop.is_set():
+            while True:
                 busy[number] = False
                 self._shelf.await_work(_IDLE_S)
                 busy[number] = True
+                if self._stop.is_set():
+                    return
                 held = self._shelf.take()
-                if held is not None and not self._run_one(held, link):
+                if held is not None and not self._run_one(held, number):
                     return
         finally:
             busy.pop(number, None)
-            link.close()
+            self.stuck.discard(number)
 
-    def _run_one(self, held: Held, link: Link) -> bool:
+    def _run_one(self, held: Held, number: int) -> bool:
         """Run one job; False when the job was given up meanwhile, and this thread was replaced."""
+        kept = True
         try:
-            if not self._is_started(held, link):
-                return True
-            return self._handle(held)
+            if self._is_started(held):
+                kept = self._handle(held, number)
+            return kept
         finally:
-            if held.claim.suspect:
+            if kept and held.claim.suspect:
                 self._shelf.suspect_ended()
 
-    def _is_started(self, held: Held, link: Link) -> bool:
+    def _is_started(self, held: Held) -> bool:
         if not held.is_ours(time.monotonic()):
-            log.warning("lease ended before the job began", job=held.claim.job_id)
-            self._shelf.forget([held.claim.job_id])
+            log.warning("not begun: its lease has ended, or it is being cancelled", job=held.claim.job_id)
+            self._reporter.released([held])
             return False
-        if held.started:
-            return True
-        batch = [held] if held.claim.suspect else [held, *self._shelf.take_unstarted(self._start_ahead())]
+        return held.started or self._start(held)
+
+    def _start(self, held: Held) -> bool:
+        # a later attempt may be the last: it is begun alone, so that no neighbour takes it into the dead letter
+        alone = held.claim.attempt > 1
+        batch = [held] if alone else [held, *self._shelf.take_unstarted(self._start_ahead())]
         ids = [one.claim.job_id for one in batch]
         tokens = [one.claim.lease_token for one in batch]
+        asked_at = time.monotonic()
+        link = self._links.get()
         try:
             answers = link.call(lambda c: jobs.start(c, ids, tokens))
-        except DatabaseUnavailable:
+        except PenstockError as error:
+            log.warning("start failed", jobs=len(batch), error=str(error))
             self._reporter.released(batch)
             return False
-        begun: list[Held] = []
+        finally:
+            self._links.put(link)
         for one, answer in zip(batch, answers, strict=True):
-            if answer.accepted:
-                one.started = True
-                begun.append(one)
-            else:
+            one.started = answer.accepted
+            one.asked_at = asked_at
+            if not answer.accepted:
                 log.warning("start refused", job=answer.job_id, reason=answer.reason)
-                self._shelf.forget([answer.job_id])
-        others = [one for one in begun if one is not held]
+                self._shelf.forget([one])
+        others = [one for one in batch if one.started and one is not held]
         if others:
             self._shelf.put_back(others)
         return held.started
@@ -173,48 +212,36 @@ class Runners:
     def _start_ahead(self) -> int:
         return 0 if not self.pace.seconds else min(100, int(_START_AHEAD_S / self.pace.seconds))
 
-    def _handle(self, held: Held) -> bool:
-        job_id = held.claim.job_id
-        began = time.monotonic()
-        self.running[job_id] = (held, began)
+    def _handle(self, held: Held, number: int) -> bool:
+        self.running[held] = (time.monotonic(), number)
         try:
             result = as_json(self._call(held))
         except BaseException as error:
-            self._ended(job_id, began)
-            if self._was_given_up(job_id):
+            if not self._ended(held):
                 return False
             self._report_error(held, error)
             return True
-        self._ended(job_id, began)
-        if self._was_given_up(job_id):
+        if not self._ended(held):
             return False
         self._reporter.succeeded(held, result)
         return True
 
     def _call(self, held: Held) -> object:
         function = self._handlers[held.claim.job_kind]
-        if not function.is_async:
+        if held.claim.job_kind not in self._async_kinds:
             return function.handler(held.job)
         assert self._loop is not None
-        outcome: list[object] = []
-        future = asyncio.run_coroutine_threadsafe(_contained(function, held, outcome), self._loop)
-        self._tasks[held.claim.job_id] = future
-        try:
-            future.result()
-        finally:
-            self._tasks.pop(held.claim.job_id, None)
-        if isinstance(outcome[0], _Raised):
-            raise outcome[0].error
-        return outcome[0]
+        outcome = asyncio.run_coroutine_threadsafe(self._contained(function, held), self._loop).result()
+        if isinstance(outcome, _Raised):
+            raise outcome.error
+        return outcome
 
-    def _ended(self, job_id: int, began: float) -> None:
-        self.running.pop(job_id, None)
-        self.pace.took(time.monotonic() - began)
-
-    def _was_given_up(self, job_id: int) -> bool:
-        if job_id not in self._timed_out:
+    def _ended(self, held: Held) -> bool:
+        """Whether the job was still this thread's when its handler ended."""
+        entry = self.running.pop(held, None)
+        if entry is None:
             return False
-        self._timed_out.discard(job_id)
+        self.pace.took(entry[0])
         return True
 
     def _report_error(self, held: Held, error: BaseException) -> None:
@@ -222,15 +249,30 @@ class Runners:
         log.info("failed", job=held.claim.job_id, kind=held.claim.job_kind, attempt=held.claim.attempt, **described)
         self._reporter.failed(held, described)
 
+    def _run_loop(self) -> None:
+        assert self._loop is not None
+        while True:
+            try:
+                self._loop.run_forever()
+            except (SystemExit, KeyboardInterrupt) as error:
+                # raised by a task that a handler left behind: the others' handlers go on
+                log.warning("a background task tried to end the process", error=repr(error))
+
+    async def _contained(self, function: JobFunction, held: Held) -> object:
+        """Run an async handler to its very end, cancelled or not; SystemExit in a task would end the whole loop."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks[held] = task
+        try:
+            if held.job.cancelled:
+                raise asyncio.CancelledError
+            return await function.handler(held.job)
+        except BaseException as error:
+            return _Raised(error)
+        finally:
+            del self._tasks[held]
+
 
 class _Raised:
     def __init__(self, error: BaseException) -> None:
         self.error = error
-
-
-async def _contained(function: JobFunction, held: Held, outcome: list[object]) -> None:
-    # SystemExit in a task would end the whole loop
-    try:
-        outcome.append(await function.handler(held.job))
-    except BaseException as error:
-        outcome.append(_Raised(error))

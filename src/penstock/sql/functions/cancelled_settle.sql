@@ -10,8 +10,8 @@ begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   with gone as (
     delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.cancel_requested and q.status in ('leased', 'running')
-       and (p_rules is null or q.rule = any (p_rules))
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token
+       and q.cancel_requested and q.status in ('leased', 'running') and (p_rules is null or q.rule = any (p_rules))
     returning q.*
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)

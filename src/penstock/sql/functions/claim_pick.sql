@@ -32,7 +32,7 @@ begin
     'cross join lateral (select q.job_id from penstock.job_queue q '
     'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
     v_union,
-    case when v_last is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',
+    case when v_last.head_job_id is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',
                                              v_last.head_priority, v_last.head_job_id) else '' end,
     p_limit * 8, p_limit);
 end

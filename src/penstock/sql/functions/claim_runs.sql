@@ -5,7 +5,9 @@
 --   reads              job_queue, job_subscription
 create or replace function penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[])
 returns setof penstock.claim_run
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return query
   with recursive head as (
     (select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
        from penstock.job_queue q
@@ -31,5 +33,6 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
    where s.enabled and h.priority >= s.priority_floor
      and (p_kinds is null or h.job_kind = any (p_kinds))
      and (p_pools is null or h.pool = any (p_pools))
-   order by h.priority desc, h.job_id
+   order by h.priority desc, h.job_id;
+end
 $$;

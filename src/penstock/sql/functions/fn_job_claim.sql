@@ -11,7 +11,7 @@
 create or replace function penstock.fn_job_claim(
   p_executor_id text, p_limit integer, p_kinds text[] default null, p_pools text[] default null,
   p_incarnation uuid default null, p_start boolean default false) returns setof penstock.job_claim
-language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);
   v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());

@@ -1,7 +1,8 @@
 -- fn_job_heartbeat: this incarnation lives and still works on its jobs.
 --   p_executor_id, p_incarnation  who beats; only leases of this incarnation are extended, those with less than half
 --                                 left, and never past started_at + the kind's timeout
---   p_job_ids, p_tokens           what the process believes to hold
+--   p_job_ids, p_tokens           what the process believes to hold; a lease it does not know of, because the answer
+--                                 of its claim was lost on the way, is not extended. Null: all its leases are
 --   returns                       of those given, the ones to abandon: cancelled, or lost
 --   writes                        queue_heartbeat, job_queue
 --   locks                         job_queue rows, skipping locked ones: they are just being reported
@@ -27,6 +28,7 @@ begin
      where q.rule = any (v_rules) and q.leased_by = p_incarnation and q.status in ('leased', 'running')
        and q.lease_until < clock_timestamp() + l.lease / 2
        and (l.limit_at is null or q.lease_until < l.limit_at)
+       and (p_job_ids is null or (q.job_id, q.lease_token) in (select x.job_id, x.token from unnest(p_job_ids, p_tokens) x(job_id, token)))
        for update of q skip locked)
   update penstock.job_queue q set lease_until = least(clock_timestamp() + d.lease, d.limit_at)
     from due d where q.ctid = d.place;

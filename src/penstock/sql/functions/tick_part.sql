@@ -1,5 +1,5 @@
 -- tick_part: run one part of a tick on its own; what it raises stops no other part.
---   p_part   promote, reap, silence, schedules, lanes, once_keys, partitions
+--   p_part   promote, reap, silence, schedules, lanes, once_keys, analyze, partitions
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
 create or replace function penstock.tick_part(p_part text) returns jsonb
@@ -15,6 +15,7 @@ begin
       when 'schedules' then penstock.schedules_run()
       when 'lanes' then to_jsonb(penstock.lanes_sweep(200))
       when 'once_keys' then to_jsonb(penstock.once_sweep())
+      when 'analyze' then to_jsonb(penstock.queue_analyze())
       when 'partitions' then to_jsonb(penstock.partitions_ahead()) end);
   exception when others then
     v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);

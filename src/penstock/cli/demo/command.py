@@ -1,0 +1,165 @@
+"""penstock demo"""
+
+import os
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.demo import plan
+from penstock.cli.demo.verdict import problems
+from penstock.cli.demo.workers import Workers, working
+from penstock.cli.options import AsJson
+from penstock.cli.output import Counter, complain, show_heading, show_json, show_table, waiting
+from penstock.client import Client, embedded_database
+from penstock.embedded import EmbeddedPostgres
+from penstock.kernel import admin, databases, reads
+from penstock.kernel.connection import Connection, connect
+from penstock.kernel.reads import KindTally
+from penstock.settings import Settings, read_settings
+
+DATABASE = "penstock_demo"
+_WORKERS = 2
+_JOBS = 20_000
+# for the workers of a killed demo to notice that it is gone
+_PATIENCE_S = 15.0
+_STALL_S = 60.0
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    tallies: list[KindTally]
+    seconds: float
+    problems: list[str]
+    commands: list[str]
+
+
+def demo_command(
+    jobs: Annotated[int, typer.Option(min=100, max=200_000, hidden=True, help="How many jobs to run.")] = _JOBS,
+    json: AsJson = False,
+) -> None:
+    """Run 20,000 jobs of several kinds through two workers, and show what became of them.
+
+    Uses the embedded PostgreSQL and a database of its own, made anew each time: your own jobs are left alone.
+
+    Example: penstock demo
+    """
+    settings = read_settings()
+    with _fresh_database(settings) as url:
+        outcome = _run(url, jobs, settings.home.expanduser().absolute() / "demo")
+    if json:
+        show_json({"jobs": jobs, "workers": _WORKERS, "rate_per_s": round(jobs / outcome.seconds), **asdict(outcome)})
+    else:
+        _show(outcome, jobs)
+    for problem in outcome.problems:
+        complain(problem)
+    if outcome.problems:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _fresh_database(settings: Settings) -> Iterator[str]:
+    """An empty, migrated database for this demo alone."""
+    server = EmbeddedPostgres(settings.data_folder)
+    with waiting("starting PostgreSQL"):
+        server.start()
+    with (
+        connect(server.url(), application="penstock demo") as connection,
+        databases.alone(connection, "demo", patience_s=_PATIENCE_S),
+    ):
+        with waiting("making the demo's database"):
+            databases.drop(connection, DATABASE, patience_s=_PATIENCE_S)
+            url = embedded_database(server, DATABASE)
+        yield url
+
+
+def _run(url: str, jobs: int, folder: Path) -> Outcome:
+    with connect(url, application="penstock demo") as connection:
+        for key, value in plan.CONFIG.items():
+            admin.config_set(connection, key, value)
+        requests = plan.requests(jobs)
+        with waiting("enqueuing"), Client(url) as client:
+            enqueued = client.enqueue_many(requests)
+        shown = next(
+            made.job_id for made, asked in zip(enqueued, requests, strict=True) if asked["kind"] == plan.FLAKY.name
+        )
+        began = time.monotonic()
+        with working(url, _WORKERS, folder) as workers, Counter("jobs done", jobs) as counter:
+            _watch(connection, workers, jobs, counter)
+            seconds = time.monotonic() - began
+        tallies = reads.tally(connection)
+        wanted = plan.expected(jobs)
+        lanes = reads.lane_results(connection)
+        differing = problems(tallies, wanted, lanes, wanted[plan.BOOKING.name].jobs)
+    return Outcome(tallies, seconds, differing, _commands(shown))
+
+
+def _watch(connection: Connection, workers: Workers, jobs: int, counter: Counter) -> None:
+    """Count until all jobs have ended; raise when they stop ending."""
+    left, moved_at = jobs, time.monotonic()
+    while left:
+        workers.check()
+        now_left = reads.live_jobs(connection)
+        if now_left != left:
+            left, moved_at = now_left, time.monotonic()
+            counter.at(jobs - left)
+        elif time.monotonic() - moved_at > _STALL_S:
+            raise workers.failure(f"{left:,} jobs are left, and none has ended for {_STALL_S:.0f} s")
+        time.sleep(_LOOK_S)
+
+
+def _show(outcome: Outcome, jobs: int) -> None:
+    described = {kind.name: kind.what for kind in plan.KINDS}
+    show_table(
+        ("kind", "they …", "jobs", "succeeded", "retried", "dead-lettered", "attempts"),
+        [
+            (
+                tally.job_kind,
+                described.get(tally.job_kind),
+                f"{tally.jobs:,}",
+                f"{tally.succeeded:,}",
+                f"{tally.retried:,}",
+                f"{tally.dead_lettered:,}",
+                f"{tally.attempts:,}",
+            )
+            for tally in outcome.tallies
+        ],
+    )
+    rate = f"{jobs / outcome.seconds:,.0f} jobs/s, the workers' start included"
+    typer.echo(f"\n{jobs:,} jobs in {outcome.seconds:.1f} s through {_WORKERS} workers: {rate}")
+    if not outcome.problems:
+        typer.echo(f"checked: every job has ended as it must, and each of the {plan.LANES} lanes ran in order")
+    show_heading("look further")
+    for command in outcome.commands:
+        typer.echo(f"  {command}")
+
+
+def _commands(job_id: int) -> list[str]:
+    """The commands to look further, as they can be pasted into the shell this was started from."""
+    words = ["dlq list", "job list --status dead_lettered", f"job show {job_id}"]
+    prefix = {"PENSTOCK_DATABASE": DATABASE}
+    if os.environ.get("PENSTOCK_HOME"):
+        prefix["PENSTOCK_HOME"] = os.environ["PENSTOCK_HOME"]
+    if os.environ.get("PENSTOCK_DATABASE_URL"):
+        prefix["PENSTOCK_DATABASE_URL"] = ""
+    environment = " ".join(f"{name}={shlex.quote(value) if value else ''}" for name, value in prefix.items())
+    return [f"{environment} {_program()} {command}" for command in words]
+
+
+def _program() -> str:
+    """How this program was called: by name when the shell finds it, else by its path."""
+    called = Path(sys.argv[0])
+    if called.name != "penstock":
+        return f"{shlex.quote(sys.executable)} -m penstock.cli.main"
+    found = shutil.which("penstock")
+    if found is not None and called.exists() and Path(found).samefile(called):
+        return "penstock"
+    return shlex.quote(str(called))

@@ -1,0 +1,45 @@
+"""Options and arguments that several commands share."""
+
+import json
+from typing import Annotated, Literal
+
+import typer
+
+from penstock.model import Json
+
+LARGEST_ID = 2**63 - 1
+
+Status = Literal[
+    "blocked",
+    "scheduled",
+    "ready",
+    "leased",
+    "running",
+    "awaiting",
+    "retrying",
+    "succeeded",
+    "dead_lettered",
+    "cancelled",
+]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Actor = Annotated[
+    str | None,
+    typer.Option(help="On whose behalf, such as user:ann. Your database role if left out.", metavar="ACTOR"),
+]
+JobIds = Annotated[list[int], typer.Argument(min=1, max=LARGEST_ID, help="One or more job ids.", metavar="JOB_ID")]
+JobId = Annotated[int, typer.Argument(min=1, max=LARGEST_ID, help="The job's id.", metavar="JOB_ID")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most this many.")]
+
+
+def read_object(text: str | None, option: str) -> Json | None:
+    """An option's JSON object; anything else is a usage error."""
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"{text!r} is not JSON: {error}", param_hint=option) from error
+    if not isinstance(value, dict):
+        raise typer.BadParameter(f'{text!r} is not a JSON object such as {{"order": 7}}', param_hint=option)
+    return value

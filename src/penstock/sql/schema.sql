@@ -1,0 +1,4480 @@
+-- The whole schema as one dump. Generated, never edited: make schema rewrites it from the files beside it.
+
+-- Name: penstock; Type: SCHEMA; Schema: -; Owner: -
+
+CREATE SCHEMA penstock;
+
+-- Name: actor_ref; Type: DOMAIN; Schema: penstock; Owner: -
+
+CREATE DOMAIN penstock.actor_ref AS text COLLATE pg_catalog."C"
+	CONSTRAINT actor_ref_check CHECK (((VALUE ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$'::text) AND (length(VALUE) <= 210)));
+
+-- Name: claim_run; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.claim_run AS (
+	pool text,
+	job_kind text,
+	event_domain text,
+	head_priority smallint,
+	head_job_id bigint,
+	rule bigint,
+	priority_floor smallint,
+	max_parallel integer,
+	room integer
+);
+
+-- Name: executor_kind; Type: DOMAIN; Schema: penstock; Owner: -
+
+CREATE DOMAIN penstock.executor_kind AS text COLLATE pg_catalog."C"
+	CONSTRAINT executor_kind_check CHECK ((VALUE = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text])));
+
+-- Name: job_claim; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.job_claim AS (
+	job_id bigint,
+	lease_token bigint,
+	job_kind text,
+	attempt smallint,
+	started boolean,
+	suspect boolean,
+	priority smallint,
+	lease_until timestamp with time zone,
+	enqueued_at timestamp with time zone
+);
+
+-- Name: job_request; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.job_request AS (
+	ordinal integer,
+	job_id bigint,
+	kind text,
+	idempotency_key text,
+	executor text,
+	source_ref text,
+	target_ref text,
+	payload_ref text,
+	safe_payload jsonb,
+	priority integer,
+	process_after timestamp with time zone,
+	correlation_id text,
+	causation_event_id uuid,
+	actor text,
+	pool text,
+	lane text,
+	event_domain text,
+	trace text,
+	max_attempts integer,
+	replay_of bigint
+);
+
+-- Name: job_status; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.job_status AS ENUM (
+    'blocked',
+    'scheduled',
+    'ready',
+    'leased',
+    'running',
+    'awaiting',
+    'retrying',
+    'succeeded',
+    'dead_lettered',
+    'cancelled'
+);
+
+-- Name: actor_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.actor_checked(p_actor text) RETURNS penstock.actor_ref
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_caller text := penstock.caller_role();
+begin
+  if p_actor is null or p_actor = 'role:' || v_caller then
+    return 'role:' || v_caller;
+  end if;
+  if not penstock.actor_is_wellformed(p_actor) then
+    raise exception using errcode = 'PS004', message = format('%L is not an actor', p_actor),
+      hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
+  end if;
+  if penstock.caller_is_operator() then
+    return p_actor;
+  end if;
+  if p_actor ~ '^(consumer|system):' or not exists (
+    select from penstock.actor_binding b
+     where b.actor_ref = p_actor
+       and pg_has_role(v_caller::name, (select oid from pg_roles where rolname = b.db_role), 'usage'))
+  then
+    raise exception using errcode = 'PS004', message = format('%s may not speak for %s', v_caller, p_actor),
+      hint = 'An operator binds an actor to a role with fn_actor_binding_set.';
+  end if;
+  return p_actor;
+end
+$$;
+
+-- Name: actor_is_wellformed(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select coalesce(p_actor ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$' and length(p_actor) <= 210, false)
+$_$;
+
+-- Name: attempts_failed(bigint[], bigint[], jsonb[], text, bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]) RETURNS TABLE(ordinal bigint, next_status penstock.job_status)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+#variable_conflict use_column
+declare
+  v_ordinals bigint[];
+  v_held bigint[];
+  v_errors jsonb[];
+  v_dead bigint[];
+begin
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  select array_agg(h.ordinality), array_agg(h.job_id), array_agg(penstock.error_bounded(h.error)),
+         array_agg(h.job_id) filter (where h.attempt >= h.max_attempts or h.error @> '{"permanent": true}')
+    into v_ordinals, v_held, v_errors, v_dead
+    from (select q.job_id, q.attempt, x.ordinality, x.error,
+                 coalesce(q.max_attempts, penstock.config_for_kind('queue.retry.max_attempts', q.job_kind, 5)) as max_attempts
+            from penstock.job_queue q
+            join (select distinct on (u.job_id, u.token) u.*
+                    from unnest(p_job_ids, p_tokens, p_errors) with ordinality u(job_id, token, error, ordinality)
+                   order by u.job_id, u.token, u.ordinality) x on x.job_id = q.job_id and x.token = q.lease_token
+           where q.job_id = any (p_job_ids) and q.status in ('leased', 'running') and not q.cancel_requested
+             and (p_rules is null or q.rule = any (p_rules))
+           order by q.job_id for update of q) h;
+  insert into penstock.job_outcome (
+    job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason, error)
+  select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt,
+         (case when q.job_id = any (v_dead) then 'dead_lettered' else 'retrying' end)::penstock.job_status, p_reason, x.error
+    from penstock.job_queue q join unnest(v_held, v_errors) x(job_id, error) on x.job_id = q.job_id
+   where q.job_id = any (v_held);
+  update penstock.job_queue q
+     set status = 'retrying', process_after = clock_timestamp() + penstock.retry_delay_ms(q.attempt) * interval '1 millisecond',
+         reaped = q.reaped + (p_reason = 'lease_expired')::integer,
+         lease_token = null, lease_until = null, leased_by = null, started_at = null, rule = null
+   where q.job_id = any (v_held) and (v_dead is null or q.job_id <> all (v_dead));
+  if v_dead is not null then
+    perform penstock.jobs_bury(v_dead, p_reason);
+  end if;
+  return query select h.ordinal, (case when h.job_id = any (v_dead) then 'dead_lettered' else 'retrying' end)::penstock.job_status
+                 from unnest(v_ordinals, v_held) h(ordinal, job_id);
+end
+$$;
+
+-- Name: backlog(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.backlog() RETURNS TABLE(executor text, pool text, job_kind text, event_domain text, ready integer, oldest_enqueued_at timestamp with time zone, reason text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with recursive head as (
+    (select q.executor, q.pool, q.job_kind, q.event_domain from penstock.job_queue q where q.status = 'ready'
+      order by q.executor, q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1)
+    union all
+    select n.* from head h cross join lateral (
+      select q.executor, q.pool, q.job_kind, q.event_domain from penstock.job_queue q
+       where q.status = 'ready' and (q.executor, q.pool, q.job_kind, q.event_domain) > (h.executor, h.pool, h.job_kind, h.event_domain)
+       order by q.executor, q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
+  )
+  select h.executor, h.pool, h.job_kind, nullif(h.event_domain, ''), c.ready, c.oldest,
+         penstock.backlog_reason(h.executor, h.pool, h.job_kind, h.event_domain)
+    from head h
+   cross join lateral (
+     select count(*)::integer as ready, min(l.enqueued_at) as oldest
+       from (select q.enqueued_at from penstock.job_queue q
+              where q.status = 'ready' and q.executor = h.executor and q.pool = h.pool and q.job_kind = h.job_kind
+                and q.event_domain = h.event_domain
+              order by q.priority desc, q.job_id limit 10001) l) c
+$$;
+
+-- Name: backlog_reason(text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with taker as (
+    select e.executor_id from penstock.executor e
+     cross join lateral (
+       select r.enabled from penstock.job_subscription r
+        where r.executor_id = e.executor_id and (r.job_kind is null or r.job_kind = p_job_kind)
+          and (r.event_domain is null or r.event_domain = p_event_domain)
+        order by r.job_kind is null, r.event_domain is null limit 1) s
+     where e.executor_kind = p_executor and e.deregistered_at is null and s.enabled)
+  select case
+    when not exists (select from penstock.executor e where e.executor_kind = p_executor and e.deregistered_at is null)
+      then format('no executor of kind %s is registered', p_executor)
+    when not exists (select from taker) then 'no enabled job subscription takes it'
+    when not exists (select from taker t join penstock.queue_heartbeat h on h.executor_id = t.executor_id and h.silent_since is null
+                      where (h.kinds is null or p_job_kind = any (h.kinds)) and (h.pools is null or p_pool = any (h.pools)))
+      then 'no living worker serves it'
+  end
+$$;
+
+-- Name: caller_is_operator(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.caller_is_operator() RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select pg_has_role(penstock.caller_role()::name, 'workflow_admin', 'usage')
+$$;
+
+-- Name: caller_role(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.caller_role() RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case current_setting('role') when 'none' then session_user::text else current_setting('role') end
+$$;
+
+-- Name: caller_rules(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.caller_rules() RETURNS bigint[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when not penstock.caller_is_operator() then array(
+    select s.subscription_id from penstock.job_subscription s
+      join penstock.actor_binding b on b.actor_ref = 'agent:' || s.executor_id
+      join pg_roles r on r.rolname = b.db_role
+     where pg_has_role(penstock.caller_role()::name, r.oid, 'usage')) end
+$$;
+
+-- Name: cancelled_settle(bigint[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_lanes text[];
+begin
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  with gone as (
+    delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.cancel_requested and q.status in ('leased', 'running')
+       and (p_rules is null or q.rule = any (p_rules))
+    returning q.*
+  ), ended as (
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
+    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'cancelled', 'cancelled'
+      from gone g
+  )
+  select array_agg(g.lane) filter (where g.lane is not null) into v_lanes from gone g;
+  if v_lanes is not null then
+    perform penstock.lanes_advance(v_lanes);
+  end if;
+end
+$$;
+
+-- Name: causation_depth(uuid); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.causation_depth(p_event_id uuid) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_depth integer := 0;
+  v_max integer := penstock.config_text('queue.causation.max_depth', '32')::integer;
+begin
+  if p_event_id is not null then
+    select e.causation_depth + 1 into v_depth from penstock.event_outbox e where e.event_id = p_event_id;
+  end if;
+  if v_depth > v_max then
+    raise exception using errcode = 'PS011', message = format('event %s already stands at the end of %s causes', p_event_id, v_max),
+      hint = 'Something causes itself. The limit is queue.causation.max_depth.';
+  end if;
+  return coalesce(v_depth, 1);
+end
+$$;
+
+-- Name: claim_pick(text, penstock.claim_run[], integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) RETURNS TABLE(job_id bigint, run integer)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+#variable_conflict use_column
+declare
+  v_last penstock.claim_run := p_runs[65];
+  v_union text;
+begin
+  with branch as (
+    select r.rule, r.room, format(
+      '(select %s as run, q.job_id, q.priority from penstock.job_queue q where q.status = ''ready'' and q.executor = %L '
+      'and q.pool = %L and q.job_kind = %L and q.event_domain = %L and q.priority >= %s '
+      'order by q.priority desc, q.job_id limit %s)',
+      r.ordinality, p_executor_kind, r.pool, r.job_kind, r.event_domain, r.priority_floor,
+      coalesce(r.room, p_limit * 8)) as query
+      from unnest(p_runs) with ordinality r where r.ordinality <= 64
+  ), ruled as (
+    select case when room is null then string_agg(query, ' union all ')
+                else format('(select * from (%s) r order by priority desc, job_id limit %s)',
+                            string_agg(query, ' union all '), room) end as query
+      from branch group by rule, room
+  )
+  select string_agg(query, ' union all ') into v_union from ruled;
+  return query execute format(
+    'select l.job_id, c.run::integer from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
+    'cross join lateral (select q.job_id from penstock.job_queue q '
+    'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
+    v_union,
+    case when v_last is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',
+                                             v_last.head_priority, v_last.head_job_id) else '' end,
+    p_limit * 8, p_limit);
+end
+$_$;
+
+-- Name: claim_rooms(penstock.claim_run[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_rooms(p_runs penstock.claim_run[]) RETURNS penstock.claim_run[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from unnest(p_runs) r where r.max_parallel is not null) then
+    return p_runs;
+  end if;
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'PS011', message = 'a rule with max_parallel is claimed under in READ COMMITTED only',
+      hint = 'Claim in a transaction of its own, at the isolation level READ COMMITTED.';
+  end if;
+  perform from penstock.job_subscription s
+    where s.subscription_id in (select r.rule from unnest(p_runs) r where r.max_parallel is not null)
+    order by s.subscription_id for no key update;
+  return array(
+    select row(r.pool, r.job_kind, r.event_domain, r.head_priority, r.head_job_id, r.rule, s.priority_floor,
+               s.max_parallel, s.room)::penstock.claim_run
+      from unnest(p_runs) with ordinality r
+      join (select s.subscription_id, s.priority_floor, s.max_parallel,
+                   s.max_parallel - (select count(*) from penstock.job_queue q
+                                      where q.rule = s.subscription_id and q.status in ('leased', 'running'))::integer as room
+              from penstock.job_subscription s
+             where s.enabled and s.subscription_id in (select r.rule from unnest(p_runs) r)) s
+        on s.subscription_id = r.rule
+     where s.room is null or s.room > 0
+     order by r.ordinality);
+end
+$$;
+
+-- Name: executor; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.executor (
+    executor_id text NOT NULL COLLATE pg_catalog."C",
+    executor_kind penstock.executor_kind NOT NULL,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    deregistered_at timestamp with time zone,
+    CONSTRAINT executor_executor_id_check CHECK ((executor_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text))
+);
+
+-- Name: claim_runs(penstock.executor, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]) RETURNS SETOF penstock.claim_run
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return query
+  with recursive head as (
+    (select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
+       from penstock.job_queue q
+      where q.status = 'ready' and q.executor = p_executor.executor_kind
+      order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1)
+    union all
+    select n.* from head h cross join lateral (
+      select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
+        from penstock.job_queue q
+       where q.status = 'ready' and q.executor = p_executor.executor_kind
+         and (q.pool, q.job_kind, q.event_domain) > (h.pool, h.job_kind, h.event_domain)
+       order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
+  )
+  select h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
+         s.subscription_id, s.priority_floor, s.max_parallel, null::integer
+    from head h
+   cross join lateral (
+     select * from penstock.job_subscription r
+      where r.executor_id = p_executor.executor_id
+        and (r.job_kind is null or r.job_kind = h.job_kind)
+        and (r.event_domain is null or r.event_domain = h.event_domain)
+      order by r.job_kind is null, r.event_domain is null limit 1) s
+   where s.enabled and h.priority >= s.priority_floor
+     and (p_kinds is null or h.job_kind = any (p_kinds))
+     and (p_pools is null or h.pool = any (p_pools))
+   order by h.priority desc, h.job_id;
+end
+$$;
+
+-- Name: claim_take(penstock.executor, penstock.claim_run[], integer, uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean) RETURNS SETOF penstock.job_claim
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  -- only runs that have room: else 65 full ones would hide the others
+  p_runs penstock.claim_run[] := (penstock.claim_rooms(array(select penstock.claim_runs(p_executor, p_kinds, p_pools))))[1:65];
+  v_run penstock.claim_run := p_runs[1];
+  v_jobs bigint[];
+  v_picks integer[];
+  v_token bigint;
+  v_lease_ms bigint;
+  v_max_attempts bigint;
+begin
+  if cardinality(p_runs) = 1 then
+    v_jobs := array(
+      select q.job_id from penstock.job_queue q
+       where q.status = 'ready' and q.executor = p_executor.executor_kind and q.pool = v_run.pool
+         and q.job_kind = v_run.job_kind and q.event_domain = v_run.event_domain and q.priority >= v_run.priority_floor
+       order by q.priority desc, q.job_id limit least(p_limit, v_run.room) for update skip locked);
+    v_picks := array_fill(1, array[cardinality(v_jobs)]);
+  elsif cardinality(p_runs) > 1 then
+    select array_agg(p.job_id), array_agg(p.run) into v_jobs, v_picks
+      from penstock.claim_pick(p_executor.executor_kind, p_runs, p_limit) p;
+  end if;
+  if coalesce(cardinality(v_jobs), 0) = 0 then
+    return;
+  end if;
+  -- after the rows are locked: so a job's later claim always has the higher token
+  v_token := nextval('penstock.lease_token_seq');
+  for v_run.rule, v_lease_ms, v_max_attempts, v_jobs in
+    with term as materialized (
+      select r.ordinality, r.rule, penstock.config_for_kind('queue.lease_ms', r.job_kind, 60000) as lease_ms,
+             penstock.config_for_kind('queue.retry.max_attempts', r.job_kind, 5) as max_attempts
+        from unnest(p_runs) with ordinality r)
+    select t.rule, t.lease_ms, t.max_attempts, array_agg(p.job_id)
+      from unnest(v_jobs, v_picks) p(job_id, run) join term t on t.ordinality = p.run
+     group by t.rule, t.lease_ms, t.max_attempts
+  loop
+    return query
+      update penstock.job_queue q
+         set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
+                            then 'running' else 'leased' end)::penstock.job_status,
+             started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
+                               then clock_timestamp() end,
+             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_run.rule,
+             lease_until = clock_timestamp() + v_lease_ms * interval '1 millisecond'
+       where q.job_id = any (v_jobs)
+      returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
+                q.enqueued_at;
+  end loop;
+end
+$$;
+
+-- Name: config_expects(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.config_expects(p_key text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case
+    when p_key in ('queue.consumer_dispatch.enabled', 'queue.subscription_resolution.enabled', 'queue.notify.bridge_enabled',
+                   'iu_core.routes_enabled', 'iu_core.route_worker_enabled') then '^(true|false)$'
+    when p_key ~ '^queue\.retry\.max_attempts\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$' then '^([1-9][0-9]{0,2}|1000)$'
+    when p_key ~ '^queue\.(lease_ms|timeout_ms)\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$' then '^[1-9][0-9]{1,8}$'
+    when p_key = 'queue.retry.backoff.strategy' then '^(exponential|linear|fixed)$'
+    when p_key in ('queue.retry.backoff.base_ms', 'queue.retry.backoff.cap_ms') then '^[0-9]{1,9}$'
+    when p_key = 'queue.retry.backoff.jitter' then '^(0|1|0?\.[0-9]{1,6})$'
+    when p_key in ('queue.heartbeat.stale_threshold_seconds', 'queue.safe_payload.max_bytes', 'queue.result.max_bytes',
+                   'queue.error.max_bytes', 'queue.causation.max_depth', 'queue.once_key.ttl_s.job', 'queue.once_key.ttl_s.event',
+                   'queue.once_key.ttl_s.dedup', 'queue.once_key.ttl_s.replay') then '^[1-9][0-9]{0,8}$'
+    when p_key = 'queue.forbidden_keys' then '^[^,"\\]+(,[^,"\\]+)*$'
+  end
+$_$;
+
+-- Name: config_for_kind(text, text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.config_for_kind(p_prefix text, p_kind text, p_default bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce(
+    (select c.value::bigint from penstock.dot_config c where c.key = p_prefix || '.' || p_kind),
+    (select c.value::bigint from penstock.dot_config c where c.key = p_prefix || '.default'),
+    p_default)
+$$;
+
+-- Name: config_text(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.config_text(p_key text, p_default text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce((select c.value from penstock.dot_config c where c.key = p_key), p_default)
+$$;
+
+-- Name: cron_field(text, integer, integer, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cron_field(p_field text, p_low integer, p_high integer, p_names text[]) RETURNS integer[]
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_weekday boolean := p_low = 0 and p_high = 6;
+  v_part text;
+  v_found text[];  -- *, a, b, n
+  v_ends integer[];
+  v_from integer;
+  v_to integer;
+  v_step integer;
+  v_values integer[] := '{}';
+begin
+  foreach v_part in array regexp_split_to_array(upper(coalesce(p_field, '') collate "C"), ',') loop
+    v_found := regexp_match(v_part, '^(?:(\*)|([0-9]{1,3}|[A-Z]{3})(?:-([0-9]{1,3}|[A-Z]{3}))?)(?:/([0-9]{1,3}))?$');
+    v_ends := array(
+      select case when e.word ~ '[0-9]' then e.word::integer else p_low - 1 + array_position(p_names, e.word) end
+        from unnest(v_found[2:3]) with ordinality e(word, nth) order by e.nth);
+    v_from := case when v_found[1] = '*' then p_low
+                   when v_weekday and v_ends[1] = 7 and v_found[3] is null then 0
+                   else v_ends[1] end;
+    v_to := case when v_found[3] is not null then v_ends[2]
+                 when v_found[1] = '*' or v_found[4] is not null then p_high
+                 else v_from end;
+    v_step := coalesce(v_found[4]::integer, 1);
+    if not coalesce(v_from between p_low and v_to and v_to <= p_high + v_weekday::integer
+                    and v_step between 1 and p_high - p_low + 1, false) then
+      raise exception using errcode = 'PS008',
+        message = format('cron field %L: expected numbers from %s to %s%s', p_field, p_low, p_high,
+                         ' or names from ' || p_names[1] || ' to ' || p_names[cardinality(p_names)]),
+        hint = format('A field is *, a, a-b, */n, a-b/n, a/n or a list of these with commas; '
+                      'a range goes upwards, and n is 1 to %s.', p_high - p_low + 1);
+    end if;
+    v_values := v_values || array(select case when v_weekday then v % 7 else v end
+                                    from generate_series(v_from, v_to, v_step) v);
+  end loop;
+  return array(select distinct v from unnest(v_values) v order by v);
+end
+$_$;
+
+-- Name: cron_local_next(timestamp without time zone, timestamp without time zone, integer[], integer[], integer[], integer[], integer[], boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cron_local_next(p_from timestamp without time zone, p_until timestamp without time zone, p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean) RETURNS timestamp without time zone
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_at timestamp := p_from;
+  v_by_day boolean;
+  v_by_weekday boolean;
+  v_hour integer;
+  v_minute integer;
+begin
+  while v_at <= p_until loop
+    if extract(month from v_at) <> all (p_months) then
+      v_at := date_trunc('month', v_at) + interval '1 month';
+      continue;
+    end if;
+    v_by_day := extract(day from v_at) = any (p_days);
+    v_by_weekday := extract(dow from v_at) = any (p_weekdays);
+    v_hour := (select min(h) from unnest(p_hours) h where h >= extract(hour from v_at));
+    if v_hour is null or not (v_by_day and v_by_weekday or p_either_day and (v_by_day or v_by_weekday)) then
+      v_at := date_trunc('day', v_at) + interval '1 day';
+      continue;
+    end if;
+    v_at := greatest(v_at, date_trunc('day', v_at) + make_interval(hours => v_hour));
+    v_minute := (select min(m) from unnest(p_minutes) m where m >= extract(minute from v_at));
+    if v_minute is null then
+      v_at := date_trunc('hour', v_at) + interval '1 hour';
+      continue;
+    end if;
+    v_at := date_trunc('hour', v_at) + make_interval(mins => v_minute);
+    return case when v_at <= p_until then v_at end;
+  end loop;
+  return null;
+end
+$$;
+
+-- Name: cron_next(text, timestamp with time zone, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cron_next(p_cron text, p_after timestamp with time zone, p_timezone text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_fields text[] := regexp_split_to_array(btrim(case lower(btrim(p_cron))
+    when '@hourly' then '0 * * * *'
+    when '@daily' then '0 0 * * *' when '@midnight' then '0 0 * * *'
+    when '@weekly' then '0 0 * * 0'
+    when '@monthly' then '0 0 1 * *'
+    when '@yearly' then '0 0 1 1 *' when '@annually' then '0 0 1 1 *'
+    else p_cron end, E' \t'), '[ \t]+');
+  v_minutes integer[];
+  v_hours integer[];
+  v_days integer[];
+  v_months integer[];
+  v_weekdays integer[];
+  v_local timestamp := date_trunc('minute', p_after at time zone penstock.timezone_checked(p_timezone));
+  v_until timestamp := v_local + interval '5 years';
+  v_at timestamptz;
+begin
+  if cardinality(v_fields) is distinct from 5 or length(p_cron) > 1000 then
+    raise exception using errcode = 'PS008',
+      message = format('cron line %L: expected five fields (minute hour day month weekday)', left(p_cron, 100)),
+      hint = 'Or one of @hourly @daily @midnight @weekly @monthly @yearly @annually; at most 1000 characters.';
+  end if;
+  if isfinite(p_after) is not true then
+    raise exception using errcode = 'PS008', message = format('cron line %L: no run comes after %L', p_cron, p_after);
+  end if;
+  v_minutes := penstock.cron_field(v_fields[1], 0, 59, null);
+  v_hours := penstock.cron_field(v_fields[2], 0, 23, null);
+  v_days := penstock.cron_field(v_fields[3], 1, 31, null);
+  v_months := penstock.cron_field(v_fields[4], 1, 12,
+    array['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']);
+  v_weekdays := penstock.cron_field(v_fields[5], 0, 6, array['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']);
+  loop
+    v_local := penstock.cron_local_next(v_local + interval '1 minute', v_until, v_minutes, v_hours, v_days, v_months,
+                                        v_weekdays, v_fields[3] !~ '^\*' and v_fields[5] !~ '^\*');
+    if v_local is null then
+      raise exception using errcode = 'PS008',
+        message = format('cron line %L does not come within 5 years after %s', p_cron, p_after),
+        hint = 'Check day and month: 30 2 is a day that never is.';
+    end if;
+    v_at := penstock.local_instant(v_local, p_timezone);
+    -- while an hour is repeated, what it already brought the first time lies before p_after
+    exit when v_at > p_after;
+  end loop;
+  return v_at;
+end
+$$;
+
+-- Name: job_dead_letter; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_dead_letter (
+    dead_letter_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    job_kind text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    error jsonb,
+    snapshot jsonb NOT NULL,
+    dead_at timestamp with time zone DEFAULT now() NOT NULL,
+    resolved_at timestamp with time zone,
+    resolved_by penstock.actor_ref,
+    resolution text,
+    replay_job_id bigint
+);
+
+-- Name: dead_letter_locked(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.dead_letter_locked(p_dead_letter_id bigint) RETURNS penstock.job_dead_letter
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_letter penstock.job_dead_letter;
+begin
+  select * into v_letter from penstock.job_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
+  if v_letter.dead_letter_id is null then
+    raise exception using errcode = 'PS014', message = format('dead letter job-%s does not exist', p_dead_letter_id),
+      hint = 'penstock dlq list shows the open ones.';
+  end if;
+  if v_letter.resolved_at is not null then
+    raise exception using errcode = 'PS014', message = format('dead letter job-%s was %s by %s at %s', p_dead_letter_id,
+      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
+  end if;
+  return v_letter;
+end
+$$;
+
+-- Name: dead_letter_number(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.dead_letter_number(p_id text) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  if p_id is null or p_id !~ '^job-[0-9]{1,18}$' then
+    raise exception using errcode = 'PS014', message = format('%L is not a dead letter', p_id),
+      hint = 'An id looks like job-12; penstock dlq list shows the open ones.';
+  end if;
+  return substr(p_id, 5)::bigint;
+end
+$_$;
+
+-- Name: error_bounded(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.error_bounded(p_error jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when p_error is null or pg_column_size(p_error) <= penstock.config_text('queue.error.max_bytes', '16384')::bigint then p_error
+              else jsonb_build_object('type', left(p_error ->> 'type', 200), 'message', left(p_error ->> 'message', 2000),
+                                      'permanent', p_error -> 'permanent', 'truncated', true) end
+$$;
+
+-- Name: event_insert(uuid, text, text, text, text, text, jsonb, penstock.actor_ref, text, uuid, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_depth integer := penstock.causation_depth(p_causation_event_id);
+begin
+  perform penstock.payload_check(p_payload, 'the event payload');
+  if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then
+    raise exception using errcode = 'PS007', message = format('the payload of event %s.%s is larger than %s bytes', p_event_domain,
+      p_event_type, penstock.config_text('queue.safe_payload.max_bytes', '8192')),
+      hint = 'Events carry a signal: keep the data elsewhere and pass its address as a ref.';
+  end if;
+  perform penstock.partition_ensure('event_outbox', now());
+  insert into penstock.event_outbox (
+    event_id, event_domain, event_type, event_stream, subject_table, subject_ref, payload, actor, correlation_id,
+    causation_event_id, causation_depth, trace)
+  values (p_event_id, p_event_domain, p_event_type, p_event_stream, p_subject_table, p_subject_ref, p_payload, p_actor,
+          p_correlation_id, p_causation_event_id, v_depth, p_trace);
+end
+$$;
+
+-- Name: executor_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.executor_checked(p_executor_id text) RETURNS penstock.executor
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_executor penstock.executor;
+begin
+  select * into v_executor from penstock.executor e where e.executor_id = p_executor_id and e.deregistered_at is null;
+  if not found then
+    raise exception using errcode = 'PS001', message = format('executor %L is not registered', p_executor_id),
+      hint = 'Register it with fn_executor_register, or: penstock executor register ID --kind PG_worker';
+  end if;
+  perform penstock.actor_checked('agent:' || p_executor_id);
+  return v_executor;
+end
+$$;
+
+-- Name: executor_kind_check(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.executor_kind_check(p_executor_kind text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_executor_kind is null or p_executor_kind not in
+     ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
+    raise exception using errcode = 'PS002', message = format('%L is not an executor kind', p_executor_kind),
+      hint = 'One of DOT, Agent, Hermes, Codex, PG_worker, external_worker, future_Kestra_adapter. '
+             'MOT emits job graphs and never executes.';
+  end if;
+end
+$$;
+
+-- Name: fn_actor_binding_set(text, text, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean DEFAULT true, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  if not penstock.actor_is_wellformed(p_actor_ref) or p_actor_ref ~ '^(consumer|system):' then
+    raise exception using errcode = 'PS004', message = format('%L cannot be bound to a role', p_actor_ref),
+      hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
+  end if;
+  if not exists (select from pg_roles r where r.rolname = p_db_role) then
+    raise exception using errcode = 'PS011', message = format('database role %L does not exist', p_db_role);
+  end if;
+  if p_bound then
+    insert into penstock.actor_binding (actor_ref, db_role, bound_by) values (p_actor_ref, p_db_role, v_actor) on conflict do nothing;
+  else
+    delete from penstock.actor_binding b where b.actor_ref = p_actor_ref and b.db_role = p_db_role;
+  end if;
+end
+$$;
+
+-- Name: fn_config_set(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_expects text := penstock.config_expects(p_key);
+  v_before text := penstock.config_text(p_key, null);
+begin
+  if v_expects is null then
+    raise exception using errcode = 'PS015', message = format('%L is not a setting', p_key), hint = 'penstock config list shows them.';
+  end if;
+  if p_value is null then
+    if p_key !~ '^queue\.(retry\.max_attempts|lease_ms|timeout_ms)\.' or p_key ~ '\.default$' then
+      raise exception using errcode = 'PS015', message = format('%s cannot be unset', p_key);
+    end if;
+    delete from penstock.dot_config c where c.key = p_key;
+  elsif p_value !~ v_expects then
+    raise exception using errcode = 'PS015', message = format('%s cannot be %L', p_key, p_value),
+      hint = format('Its value must match %s', v_expects);
+  else
+    insert into penstock.dot_config (key, value, updated_by) values (p_key, p_value, v_actor)
+    on conflict (key) do update set value = excluded.value, updated_at = now(), updated_by = excluded.updated_by;
+  end if;
+  return v_before;
+end
+$_$;
+
+-- Name: fn_dead_letter_replay(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select 'job-' || penstock.fn_job_dead_letter_replay(penstock.dead_letter_number(p_id), p_actor)
+$$;
+
+-- Name: fn_dead_letter_resolve(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_letter penstock.job_dead_letter := penstock.dead_letter_locked(penstock.dead_letter_number(p_id));
+begin
+  if coalesce(trim(p_reason), '') = '' then
+    raise exception using errcode = 'PS011', message = format('dead letter %s: say why it is discarded', p_id);
+  end if;
+  update penstock.job_dead_letter d
+     set resolved_at = now(), resolved_by = v_actor, resolution = 'discarded: ' || left(p_reason, 500)
+   where d.dead_letter_id = v_letter.dead_letter_id;
+end
+$$;
+
+-- Name: fn_event_domain_register(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  if p_event_domain is null or p_event_domain !~ '^[a-z][a-z0-9_]{0,39}$' or p_event_domain = 'any' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be an event domain', p_event_domain),
+      hint = 'Use lower-case letters, digits and _, at most 40, beginning with a letter; "any" is taken.';
+  end if;
+  insert into penstock.event_domain (event_domain, registered_by) values (p_event_domain, v_actor)
+  on conflict do nothing;
+  execute format('create unlogged sequence if not exists penstock.%I', 'wake_' || p_event_domain);
+end
+$_$;
+
+-- Name: fn_event_type_register(text, text, text, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text DEFAULT NULL::text, p_payload_contract jsonb DEFAULT NULL::jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  if not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = 'Register it with fn_event_domain_register.';
+  end if;
+  if coalesce(p_event_type, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'
+     or coalesce(p_event_stream, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' then
+    raise exception using errcode = 'PS011', message = format('%L in stream %L: an event type and a stream are a letter, '
+      'then letters, digits and _ . : -, at most 100', p_event_type, p_event_stream);
+  end if;
+  insert into penstock.event_type_registry (event_domain, event_type, event_stream, payload_contract, registered_by)
+  values (p_event_domain, p_event_type, p_event_stream, p_payload_contract, v_actor)
+  on conflict (event_domain, event_type) do update
+    set event_stream = excluded.event_stream, payload_contract = excluded.payload_contract, registered_by = excluded.registered_by;
+end
+$_$;
+
+-- Name: fn_executor_deregister(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_executor_deregister(p_executor_id text, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform penstock.actor_checked(p_actor);
+  update penstock.executor e set deregistered_at = now() where e.executor_id = p_executor_id and e.deregistered_at is null;
+  if not found then
+    raise exception using errcode = 'PS001', message = format('executor %L is not registered', p_executor_id);
+  end if;
+  update penstock.job_subscription s set enabled = false where s.executor_id = p_executor_id;
+  delete from penstock.queue_heartbeat h where h.executor_id = p_executor_id;
+end
+$$;
+
+-- Name: fn_executor_grant_set(text, text, text, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_executor_grant_set(p_actor text, p_executor_kind text, p_job_kind text DEFAULT NULL::text, p_granted boolean DEFAULT true, p_granted_by text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_by penstock.actor_ref := penstock.actor_checked(p_granted_by);
+begin
+  perform penstock.executor_kind_check(p_executor_kind);
+  if not penstock.actor_is_wellformed(p_actor) then
+    raise exception using errcode = 'PS004', message = format('%L is not an actor', p_actor);
+  end if;
+  if p_granted then
+    insert into penstock.executor_grant (actor, executor_kind, job_kind, granted_by)
+    values (p_actor, p_executor_kind, p_job_kind, v_by) on conflict do nothing;
+  else
+    delete from penstock.executor_grant g
+     where g.actor = p_actor and g.executor_kind = p_executor_kind and g.job_kind is not distinct from p_job_kind;
+  end if;
+end
+$$;
+
+-- Name: fn_executor_register(text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text DEFAULT NULL::text, p_db_role text DEFAULT 'dot_executor'::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_registered_by);
+  v_kind text;
+begin
+  perform penstock.executor_kind_check(p_executor_kind);
+  if coalesce(p_executor_id, '') !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be an executor id', p_executor_id),
+      hint = 'Use letters, digits and _ . -, at most 100.';
+  end if;
+  insert into penstock.executor as e (executor_id, executor_kind, registered_by) values (p_executor_id, p_executor_kind, v_actor)
+  on conflict (executor_id) do update set deregistered_at = null
+  returning e.executor_kind into v_kind;
+  if v_kind <> p_executor_kind then
+    raise exception using errcode = 'PS002',
+      message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
+  end if;
+  perform penstock.fn_actor_binding_set('agent:' || p_executor_id, p_db_role, true, p_registered_by);
+end
+$_$;
+
+-- Name: fn_iu_emit_event(text, text, text, text, text, jsonb, text, text, uuid, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text DEFAULT NULL::text, p_causation_event_id uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_trace text DEFAULT NULL::text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_event uuid := gen_random_uuid();
+  v_stream text;
+begin
+  select r.event_stream into v_stream from penstock.event_type_registry r
+   where r.event_domain = p_event_domain and r.event_type = p_event_type;
+  if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then
+    raise exception using errcode = 'PS013', message = format('event type %s.%s%s is not registered', p_event_domain, p_event_type,
+      case when v_stream is null then '' else format(' in stream %s (but in %s)', p_event_stream, v_stream) end),
+      hint = 'Register it with fn_event_type_register.';
+  end if;
+  if p_idempotency_key is not null then
+    v_event := penstock.once_take('event:' || p_event_domain || '.' || p_event_type, p_idempotency_key, v_event::text, 'event')::uuid;
+    if exists (select from penstock.event_outbox e where e.event_id = v_event) then
+      return v_event;
+    end if;
+  end if;
+  perform penstock.event_insert(v_event, p_event_domain, p_event_type, v_stream, p_subject_table, p_subject_ref, p_payload,
+                                v_actor, p_correlation_id, p_causation_event_id, p_trace);
+  return v_event;
+end
+$$;
+
+-- Name: fn_job_cancel(bigint, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_queue penstock.job_queue := penstock.job_locked(p_job_id, 'be cancelled');
+begin
+  if v_queue.cancel_requested then
+    return 'cancel_requested';
+  end if;
+  perform penstock.happened(p_job_id, 'cancel_requested', v_actor, jsonb_build_object('reason', left(p_reason, 500)));
+  if v_queue.status in ('leased', 'running') then
+    update penstock.job_queue q set cancel_requested = true where q.job_id = p_job_id;
+    return 'cancel_requested';
+  end if;
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  delete from penstock.job_queue q where q.job_id = p_job_id;
+  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
+  values (p_job_id, clock_timestamp(), 0, v_queue.enqueued_at, v_queue.attempt, 'cancelled', 'cancelled');
+  if v_queue.lane is not null and v_queue.status in ('ready', 'awaiting', 'retrying') then
+    perform penstock.lanes_advance(array[v_queue.lane]);
+  end if;
+  return 'cancelled';
+end
+$$;
+
+-- Name: fn_job_claim(text, integer, text[], text[], uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[] DEFAULT NULL::text[], p_pools text[] DEFAULT NULL::text[], p_incarnation uuid DEFAULT NULL::uuid, p_start boolean DEFAULT false) RETURNS SETOF penstock.job_claim
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_executor penstock.executor := penstock.executor_checked(p_executor_id);
+  v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());
+  v_claims penstock.job_claim[];
+begin
+  if p_limit is null or p_limit not between 1 and 2000 then
+    raise exception using errcode = 'PS011',
+      message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
+  end if;
+  if not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
+    raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
+    return;
+  end if;
+  v_claims := array(select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start) c);
+  if cardinality(v_claims) < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
+    v_claims := v_claims || array(select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools,
+                                                                    v_incarnation, p_start) c);
+  end if;
+  return query select * from unnest(v_claims) c order by c.priority desc, c.job_id;
+end
+$$;
+
+-- Name: fn_job_dead_letter_replay(bigint, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_letter penstock.job_dead_letter := penstock.dead_letter_locked(p_dead_letter_id);
+  v_was penstock.job := jsonb_populate_record(null::penstock.job, v_letter.snapshot);
+  v_new bigint := nextval('penstock.job_id_seq');
+begin
+  perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
+  perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
+    v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
+    v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
+    p_dead_letter_id)::penstock.job_request]);
+  update penstock.job_dead_letter d
+     set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
+   where d.dead_letter_id = p_dead_letter_id;
+  return v_new;
+end
+$$;
+
+-- Name: fn_job_enqueue(text, text, text, text, text, text, jsonb, integer, timestamp with time zone, text, uuid, text, text, text, text, text, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text DEFAULT NULL::text, p_executor text DEFAULT 'PG_worker'::text, p_source_ref text DEFAULT NULL::text, p_target_ref text DEFAULT NULL::text, p_payload_ref text DEFAULT NULL::text, p_safe_payload jsonb DEFAULT NULL::jsonb, p_priority integer DEFAULT 0, p_process_after timestamp with time zone DEFAULT NULL::timestamp with time zone, p_correlation_id text DEFAULT NULL::text, p_causation_event_id uuid DEFAULT NULL::uuid, p_actor text DEFAULT NULL::text, p_pool text DEFAULT 'shared'::text, p_lane text DEFAULT NULL::text, p_event_domain text DEFAULT NULL::text, p_trace text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_row penstock.job_request;
+begin
+  perform penstock.payload_check(p_safe_payload, 'safe_payload');
+  v_row := row(1, nextval('penstock.job_id_seq'), p_kind, p_idempotency_key, coalesce(p_executor, 'PG_worker'),
+    p_source_ref, p_target_ref, p_payload_ref, p_safe_payload, coalesce(p_priority, 0), p_process_after, p_correlation_id,
+    p_causation_event_id, coalesce(p_actor, 'role:' || penstock.caller_role()), coalesce(p_pool, 'shared'), p_lane,
+    p_event_domain, p_trace, p_max_attempts, null);
+  return (select i.job_id from penstock.job_insert(array[v_row]) i);
+end
+$$;
+
+-- Name: fn_job_enqueue_many(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) RETURNS TABLE(ordinal integer, job_id bigint, created boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rows penstock.job_request[];
+  v_actor text := 'role:' || penstock.caller_role();
+begin
+  perform penstock.job_array_check(p_jobs);
+  v_rows := array(
+    select row(j.ordinality, nextval('penstock.job_id_seq'), j.kind, j.idempotency_key,
+               coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
+               coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
+               coalesce(j.actor, v_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
+               j.max_attempts, null)::penstock.job_request
+      from rows from (jsonb_to_recordset(p_jobs) as (
+        kind text, idempotency_key text, executor text, source_ref text, target_ref text, payload_ref text,
+        safe_payload jsonb, priority integer, process_after timestamptz, correlation_id text,
+        causation_event_id uuid, actor text, pool text, lane text, event_domain text, trace text,
+        max_attempts integer)) with ordinality j);
+  return query select * from penstock.job_insert(v_rows);
+exception
+  when invalid_text_representation or invalid_datetime_format or datetime_field_overflow
+    or numeric_value_out_of_range then
+    raise exception using errcode = 'PS011', message = 'a job of the request has a field that cannot be read: ' || sqlerrm;
+end
+$$;
+
+-- Name: fn_job_fail(bigint[], bigint[], jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_fail(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(job_id bigint, accepted boolean, next_status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_failed bigint[];
+  v_became penstock.job_status[];
+begin
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, p_errors);
+  select array_agg(f.ordinal), array_agg(f.next_status) into v_failed, v_became
+    from penstock.attempts_failed(p_job_ids, p_tokens, p_errors, 'failed', v_rules) f;
+  return query
+    select a.job_id, a.accepted, case when a.accepted then b.became::text else a.reason end
+      from penstock.job_answers(p_job_ids, p_tokens, v_failed, v_rules) with ordinality a
+      left join unnest(v_failed, v_became) b(ordinal, became) on b.ordinal = a.ordinality
+     order by a.ordinality;
+end
+$$;
+
+-- Name: fn_job_finish(bigint[], bigint[], jsonb[], jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_next jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(job_id bigint, accepted boolean, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_bad bigint[] := penstock.job_results_refused(p_results, p_next);
+  v_done bigint[];
+  v_lanes text[];
+begin
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, p_results);
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, p_next);
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  with done as (
+    -- job_id = any (…) says nothing the join does not; it is what keeps the plan from scanning the whole queue
+    delete from penstock.job_queue q
+     using unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules)) and x.ordinality <> all (v_bad)
+    returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane
+  ), ended as (
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
+    select d.job_id, clock_timestamp(), d.lease_token, d.enqueued_at, d.started_at, d.leased_by, d.attempt, 'succeeded'
+      from done d
+  )
+  select array_agg(d.ordinality), array_agg(d.lane) filter (where d.lane is not null) into v_done, v_lanes from done d;
+  if v_lanes is not null then
+    perform penstock.lanes_advance(v_lanes);
+  end if;
+  if p_results is not null then
+    insert into penstock.job_result (job_id, result)
+    select x.job_id, x.result from unnest(v_done) d(ordinal)
+      join unnest(p_job_ids, p_results) with ordinality x(job_id, result, ordinality) on x.ordinality = d.ordinal
+     where x.result is not null;
+  end if;
+  if cardinality(v_done) = cardinality(p_job_ids) then
+    return query select x, true, null::text from unnest(p_job_ids) x;
+    return;
+  end if;
+  return query
+    select a.job_id, a.accepted, case when a.reason = 'bad_result' and p_next[a.ordinality] is not null then 'bad_next' else a.reason end
+      from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules) with ordinality a
+     order by a.ordinality;
+end
+$$;
+
+-- Name: fn_job_heartbeat(text, uuid, bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[] DEFAULT NULL::bigint[], p_tokens bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(job_id bigint, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_executor penstock.executor := penstock.executor_checked(p_executor_id);
+  v_rules bigint[] := array(select s.subscription_id from penstock.job_subscription s where s.executor_id = p_executor_id);
+begin
+  if p_job_ids is not null then
+    perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  end if;
+  perform penstock.heartbeat_write(v_executor, p_incarnation);
+  with due as (
+    select q.ctid as place, l.lease, l.limit_at
+      from penstock.job_queue q
+     cross join lateral (
+       select penstock.config_for_kind('queue.lease_ms', q.job_kind, 60000) * interval '1 millisecond' as lease,
+              q.started_at + penstock.config_for_kind('queue.timeout_ms', q.job_kind, 900000) * interval '1 millisecond' as limit_at) l
+     where q.rule = any (v_rules) and q.leased_by = p_incarnation and q.status in ('leased', 'running')
+       and q.lease_until < clock_timestamp() + l.lease / 2
+       and (l.limit_at is null or q.lease_until < l.limit_at)
+       for update of q skip locked)
+  update penstock.job_queue q set lease_until = least(clock_timestamp() + d.lease, d.limit_at)
+    from due d where q.ctid = d.place;
+  return query
+    select x.job_id, case when q.job_id is null then 'lost' else 'cancelled' end
+      from unnest(p_job_ids, p_tokens) x(job_id, token)
+      left join penstock.job_queue q on q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+     where q.job_id is null or q.cancel_requested;
+end
+$$;
+
+-- Name: fn_job_list(text, text, text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_list(p_status text DEFAULT NULL::text, p_kind text DEFAULT NULL::text, p_pool text DEFAULT NULL::text, p_before bigint DEFAULT NULL::bigint, p_limit integer DEFAULT 50) RETURNS TABLE(job_ids bigint[], next_before bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  c_most_rows constant integer := 100000;
+  v_before bigint := coalesce(p_before, 9223372036854775807);
+  v_rows refcursor;
+  v_seen integer := 0;
+  v_id bigint;
+  v_fits boolean;
+begin
+  if p_status <> all (enum_range(null::penstock.job_status)::text[]) or p_limit not between 1 and 1000 then
+    raise exception using errcode = 'PS011', message = format('%s jobs of status %L cannot be listed', p_limit, p_status),
+      hint = 'A list holds 1 to 1,000 jobs of: ' || array_to_string(enum_range(null::penstock.job_status), ', ');
+  end if;
+  if p_status is null then
+    open v_rows for
+      select j.job_id, (j.job_kind, j.pool) = (coalesce(p_kind, j.job_kind), coalesce(p_pool, j.pool))
+        from penstock.job j where j.job_id < v_before order by j.job_id desc limit c_most_rows;
+  elsif p_status = 'dead_lettered' then
+    open v_rows for
+      select d.job_id, d.job_kind = coalesce(p_kind, d.job_kind) and (p_pool is null or d.snapshot ->> 'pool' = p_pool)
+        from penstock.job_dead_letter d where d.job_id < v_before order by d.job_id desc limit c_most_rows;
+  elsif p_status in ('succeeded', 'cancelled') then
+    open v_rows for
+      select o.job_id, o.status::text = p_status and (p_kind is null and p_pool is null or exists (
+               select from penstock.job j where j.job_id = o.job_id and j.enqueued_at = o.enqueued_at
+                  and (j.job_kind, j.pool) = (coalesce(p_kind, j.job_kind), coalesce(p_pool, j.pool))))
+        from penstock.job_outcome o where o.job_id < v_before order by o.job_id desc limit c_most_rows;
+  elsif p_status in ('leased', 'running') then
+    -- they have an index of their own, and are not to be looked for among a million that wait
+    open v_rows for
+      select q.job_id, (q.status::text, q.job_kind, q.pool) = (p_status, coalesce(p_kind, q.job_kind), coalesce(p_pool, q.pool))
+        from (select * from penstock.job_queue h where h.status in ('leased', 'running') offset 0) q
+       where q.job_id < v_before order by q.job_id desc limit c_most_rows;
+  else
+    open v_rows for
+      select q.job_id, (q.status::text, q.job_kind, q.pool) = (p_status, coalesce(p_kind, q.job_kind), coalesce(p_pool, q.pool))
+        from penstock.job_queue q where q.job_id < v_before order by q.job_id desc limit c_most_rows;
+  end if;
+  job_ids := '{}';
+  while next_before is null loop
+    fetch v_rows into v_id, v_fits;
+    exit when not found;
+    v_seen := v_seen + 1;
+    job_ids := case when v_fits then job_ids || v_id else job_ids end;
+    next_before := case when v_seen = c_most_rows or cardinality(job_ids) = p_limit then v_id end;
+  end loop;
+  close v_rows;
+  return next;
+end
+$$;
+
+-- Name: fn_job_release(bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[]) RETURNS TABLE(job_id bigint, accepted boolean, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_done bigint[];
+  v_domains text[];
+begin
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  with released as (
+    update penstock.job_queue q
+       set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null,
+           started_at = null, rule = null
+      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
+    returning x.ordinality, q.event_domain)
+  select array_agg(r.ordinality), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
+  perform penstock.wake(v_domains);
+  return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);
+end
+$$;
+
+-- Name: fn_job_retry(bigint, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_retry(p_job_id bigint, p_actor text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_letter bigint;
+  v_queue penstock.job_queue;
+begin
+  select d.dead_letter_id into v_letter from penstock.job_dead_letter d where d.job_id = p_job_id and d.resolved_at is null;
+  if found then
+    return penstock.fn_job_dead_letter_replay(v_letter, p_actor);
+  end if;
+  v_queue := penstock.job_locked(p_job_id, 'be retried');
+  if v_queue.status not in ('scheduled', 'retrying') then
+    raise exception using errcode = 'PS009',
+      message = format('job %s is %s: only a scheduled, retrying or dead-lettered job can be retried', p_job_id, v_queue.status);
+  end if;
+  perform penstock.happened(p_job_id, 'retry_requested', v_actor);
+  update penstock.job_queue q set process_after = now() where q.job_id = p_job_id;
+  perform penstock.jobs_promote(array[p_job_id]);
+  return p_job_id;
+end
+$$;
+
+-- Name: fn_job_start(bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[]) RETURNS TABLE(job_id bigint, accepted boolean, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_done bigint[];
+begin
+  perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  with started as (
+    update penstock.job_queue q set status = 'running', started_at = clock_timestamp()
+      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status = 'leased'
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
+    returning x.ordinality)
+  select array_agg(s.ordinality) into v_done from started s;
+  return query select a.job_id, a.accepted, case a.reason when 'bad_result' then 'already_running' else a.reason end
+    from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules) a;
+end
+$$;
+
+-- Name: fn_job_subscription_set(text, text, text, text, integer, integer, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text DEFAULT NULL::text, p_event_domain text DEFAULT NULL::text, p_priority_floor integer DEFAULT NULL::integer, p_max_parallel integer DEFAULT NULL::integer, p_enabled boolean DEFAULT false, p_registered_by text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_registered_by);
+  v_kind text;
+  v_rule bigint;
+begin
+  perform penstock.executor_kind_check(p_executor_kind);
+  select e.executor_kind into v_kind from penstock.executor e where e.executor_id = p_executor_id and e.deregistered_at is null;
+  if v_kind is null then
+    raise exception using errcode = 'PS001', message = format('executor %L is not registered', p_executor_id),
+      hint = 'Register it with fn_executor_register.';
+  end if;
+  if v_kind <> p_executor_kind then
+    raise exception using errcode = 'PS002',
+      message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
+  end if;
+  if p_event_domain is not null and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain);
+  end if;
+  if p_max_parallel < 1 or p_priority_floor not between -32768 and 32767 then
+    raise exception using errcode = 'PS011', message = 'max_parallel must be at least 1 and priority_floor within -32768 … 32767';
+  end if;
+  insert into penstock.job_subscription as s (
+    executor_id, executor_kind, job_kind, event_domain, priority_floor, max_parallel, enabled, registered_by)
+  values (p_executor_id, p_executor_kind, p_job_kind, p_event_domain, coalesce(p_priority_floor, -32768), p_max_parallel,
+          p_enabled, v_actor)
+  on conflict (executor_id, job_kind, event_domain) do update
+    set priority_floor = excluded.priority_floor, max_parallel = excluded.max_parallel, enabled = excluded.enabled,
+        registered_by = excluded.registered_by
+  returning s.subscription_id into v_rule;
+  return v_rule;
+end
+$$;
+
+-- Name: fn_pool_set(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_pool_set(p_pool text, p_note text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  if coalesce(p_pool, '') !~ '^[a-z][a-z0-9_-]{0,62}$' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be a pool', p_pool),
+      hint = 'Use lower-case letters, digits, _ and -, at most 63, beginning with a letter.';
+  end if;
+  insert into penstock.pool (pool, note, set_by) values (p_pool, p_note, v_actor)
+  on conflict (pool) do update set note = coalesce(excluded.note, penstock.pool.note), set_by = excluded.set_by, set_at = now();
+end
+$_$;
+
+-- Name: fn_queue_farewell(text, uuid); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_queue_farewell(p_executor_id text, p_incarnation uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform penstock.executor_checked(p_executor_id);
+  delete from penstock.queue_heartbeat h where h.incarnation = p_incarnation and h.executor_id = p_executor_id;
+end
+$$;
+
+-- Name: fn_queue_heartbeat(text, text, uuid, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid DEFAULT NULL::uuid, p_kinds text[] DEFAULT NULL::text[], p_pools text[] DEFAULT NULL::text[]) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());
+  v_executor penstock.executor;
+begin
+  perform penstock.executor_kind_check(p_executor_kind);
+  v_executor := penstock.executor_checked(p_executor_id);
+  if v_executor.executor_kind <> p_executor_kind then
+    raise exception using errcode = 'PS002',
+      message = format('executor %s is registered as %s, not as %s', p_executor_id, v_executor.executor_kind, p_executor_kind);
+  end if;
+  perform penstock.heartbeat_write(v_executor, v_incarnation, p_kinds, p_pools);
+  return v_incarnation;
+end
+$$;
+
+-- Name: fn_queue_tick(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_queue_tick() RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_report jsonb := '{}';
+  v_part text;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('penstock.tick', 0)) then
+    return jsonb_build_object('skipped', 'another tick is running');
+  end if;
+  foreach v_part in array array['promote', 'reap', 'silence', 'schedules', 'lanes', 'once_keys', 'partitions'] loop
+    v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
+  end loop;
+  return v_report;
+end
+$$;
+
+-- Name: fn_schedule_drop(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_schedule_drop(p_schedule_id text, p_actor text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform penstock.actor_checked(p_actor);
+  delete from penstock.schedule s where s.schedule_id = p_schedule_id;
+  return found;
+end
+$$;
+
+-- Name: fn_schedule_set(text, jsonb, text, interval, text, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text DEFAULT NULL::text, p_every interval DEFAULT NULL::interval, p_timezone text DEFAULT 'UTC'::text, p_enabled boolean DEFAULT true, p_actor text DEFAULT NULL::text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_timezone text := penstock.timezone_checked(coalesce(p_timezone, 'UTC'));
+  v_next timestamptz;
+begin
+  if p_schedule_id is null or p_schedule_id !~ '^[A-Za-z0-9][A-Za-z0-9_./-]{0,99}$' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be a schedule_id', p_schedule_id),
+      hint = 'Use letters, digits and _ . / -, at most 100, beginning with a letter or digit.';
+  end if;
+  if num_nonnulls(p_cron, p_every) <> 1 then
+    raise exception using errcode = 'PS011', message = format('schedule %s: give either p_cron or p_every', p_schedule_id);
+  end if;
+  if p_every is not null and (p_every not between interval '1 second' and interval '1826 days'
+                              or extract(year from p_every) <> 0 or extract(month from p_every) <> 0) then
+    raise exception using errcode = 'PS008',
+      message = format('schedule %s: every %s is not between 1 second and 1826 days', p_schedule_id, p_every),
+      hint = 'Months and years differ in length: use a cron line, such as 0 0 1 * *.';
+  end if;
+  perform penstock.job_request_check(array[penstock.schedule_request(p_job, v_actor, null)]);
+  v_next := penstock.schedule_next(p_cron, p_every, v_timezone, now());
+
+  insert into penstock.schedule as s (schedule_id, cron, every, timezone, job, enabled, next_run_at, set_by)
+  values (p_schedule_id, p_cron, p_every, v_timezone, p_job, coalesce(p_enabled, true), v_next, v_actor)
+  on conflict (schedule_id) do update set
+    cron = excluded.cron, every = excluded.every, timezone = excluded.timezone, job = excluded.job,
+    enabled = excluded.enabled, set_by = excluded.set_by, set_at = now(), last_error = null,
+    next_run_at = case
+      when (s.cron, s.every, s.timezone) is distinct from (excluded.cron, excluded.every, excluded.timezone)
+        then excluded.next_run_at
+      when excluded.enabled and not s.enabled and s.next_run_at <= now()
+        then penstock.schedule_next(s.cron, s.every, s.timezone, s.next_run_at)
+      else s.next_run_at end
+  returning s.next_run_at into v_next;
+  return v_next;
+end
+$_$;
+
+-- Name: forbidden_key_pattern(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.forbidden_key_pattern() RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select '(?i)"(' || string_agg(regexp_replace(trim(k), '([^[:alnum:]_])', '\\\1', 'g'), '|') || ')":'
+    from string_to_table(penstock.config_text('queue.forbidden_keys',
+      'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data'), ',') k
+   where trim(k) <> ''
+$$;
+
+-- Name: happened(bigint, text, penstock.actor_ref, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.happened(p_job_id bigint, p_happening text, p_actor penstock.actor_ref, p_detail jsonb DEFAULT NULL::jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform penstock.partition_ensure('execution_event', now());
+  insert into penstock.execution_event (execution_id, job_id, happening, actor, detail)
+  values (p_job_id, p_job_id, p_happening, p_actor, p_detail);
+end
+$$;
+
+-- Name: heartbeat_write(penstock.executor, uuid, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[] DEFAULT NULL::text[], p_pools text[] DEFAULT NULL::text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into penstock.queue_heartbeat as h (incarnation, executor_id, executor_kind, kinds, pools)
+  values (p_incarnation, p_executor.executor_id, p_executor.executor_kind, p_kinds, p_pools)
+  on conflict (incarnation) do update
+    set beat_at = clock_timestamp(), silent_since = null, kinds = coalesce(p_kinds, h.kinds), pools = coalesce(p_pools, h.pools)
+    where h.executor_id = excluded.executor_id;
+  if not found then
+    raise exception using errcode = 'PS004',
+      message = format('incarnation %s is not one of executor %s', p_incarnation, p_executor.executor_id),
+      hint = 'Every process makes an incarnation of its own when it starts.';
+  end if;
+end
+$$;
+
+-- Name: job_answers(bigint[], bigint[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_answers(p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[]) RETURNS TABLE(job_id bigint, accepted boolean, reason text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+    select x.job_id, d.ordinal is not null,
+           case when d.ordinal is null
+                then coalesce(nullif(penstock.job_refusal(x.job_id, x.token, p_rules), 'ok'), 'bad_result') end
+      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+      left join unnest(p_done) d(ordinal) on d.ordinal = x.ordinality
+     order by x.ordinality;
+  perform penstock.cancelled_settle(p_job_ids, p_tokens, p_rules);
+end
+$$;
+
+-- Name: job_array_check(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_array_check(p_jobs jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_bad record;
+  v_fields text[] := array['kind', 'idempotency_key', 'executor', 'source_ref', 'target_ref', 'payload_ref', 'safe_payload',
+    'priority', 'process_after', 'correlation_id', 'causation_event_id', 'actor', 'pool', 'lane', 'event_domain', 'trace',
+    'max_attempts'];
+begin
+  if p_jobs is null or jsonb_typeof(p_jobs) <> 'array' or jsonb_array_length(p_jobs) > 10000 then
+    raise exception using errcode = 'PS011', message = 'p_jobs must be an array of at most 10,000 job objects';
+  end if;
+  select j.ordinality, case when jsonb_typeof(j.value) = 'object' then 'unknown field '
+           || (select k from jsonb_object_keys(j.value - v_fields) k limit 1) else 'not an object' end as what
+    into v_bad
+    from jsonb_array_elements(p_jobs) with ordinality j
+   where case when jsonb_typeof(j.value) = 'object' then j.value - v_fields <> '{}' else true end
+   limit 1;
+  if found then
+    raise exception using errcode = 'PS011', message = format('job %s of the request: %s', v_bad.ordinality, v_bad.what),
+      hint = 'The fields are the parameters of fn_job_enqueue without p_.';
+  end if;
+  if p_jobs::text ~ penstock.forbidden_key_pattern() then
+    select j.ordinality into v_bad from jsonb_array_elements(p_jobs) with ordinality j
+     where (j.value -> 'safe_payload')::text ~ penstock.forbidden_key_pattern() limit 1;
+    if found then
+      perform penstock.payload_check(p_jobs -> (v_bad.ordinality - 1)::integer -> 'safe_payload',
+                                     format('safe_payload of job %s', v_bad.ordinality));
+    end if;
+  end if;
+end
+$$;
+
+-- Name: job_insert(penstock.job_request[], boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_insert(p_rows penstock.job_request[], p_checked boolean DEFAULT false) RETURNS TABLE(ordinal integer, job_id bigint, created boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rows penstock.job_request[] := p_rows;
+  v_heads integer[] := '{}';
+begin
+  if not p_checked then
+    perform penstock.job_request_check(v_rows);
+  end if;
+  perform penstock.partition_ensure('job', now());
+  if exists (select from unnest(v_rows) r where r.idempotency_key is not null) then
+    v_rows := penstock.job_request_once(v_rows);
+  end if;
+  if exists (select from unnest(v_rows) r where r.lane is not null) then
+    v_heads := penstock.lane_heads(v_rows);
+  end if;
+
+  insert into penstock.job (
+    job_id, enqueued_at, job_kind, executor, pool, lane, event_domain, priority, process_after, max_attempts,
+    idempotency_key, source_ref, target_ref, payload_ref, safe_payload, correlation_id, causation_event_id,
+    causation_depth, trace, actor, replay_of)
+  select r.job_id, now(), r.kind, r.executor, r.pool, r.lane, r.event_domain, r.priority, r.process_after,
+         r.max_attempts, r.idempotency_key, r.source_ref, r.target_ref, r.payload_ref, r.safe_payload,
+         r.correlation_id, r.causation_event_id,
+         case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end, r.trace, r.actor, r.replay_of
+    from unnest(v_rows) r;
+  insert into penstock.job_queue (
+    job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)
+  select r.job_id, now(), r.process_after,
+         (case when r.process_after > now() then 'scheduled'
+               when r.lane is null or r.ordinal = any (v_heads) then 'ready'
+               else 'blocked' end)::penstock.job_status,
+         r.priority, r.max_attempts, r.executor, r.kind, r.pool, coalesce(r.event_domain, ''), r.lane
+    from unnest(v_rows) r;
+  perform penstock.wake(array(select distinct coalesce(r.event_domain, '') from unnest(v_rows) r
+                               where r.process_after is null or r.process_after <= now()));
+
+  if cardinality(v_rows) = cardinality(p_rows) then
+    return query select r.ordinal, r.job_id, true from unnest(v_rows) r;
+  else
+    return query
+      select r.ordinal, coalesce(n.job_id, k.ref::bigint), n.ordinal is not null
+        from unnest(p_rows) r
+        left join unnest(v_rows) n on n.ordinal = r.ordinal
+        left join penstock.once_key k on n.ordinal is null and k.scope = 'job:' || r.kind and k.key = r.idempotency_key
+       order by r.ordinal;
+  end if;
+end
+$$;
+
+-- Name: job_queue; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_queue (
+    job_id bigint NOT NULL,
+    enqueued_at timestamp with time zone NOT NULL,
+    lease_token bigint,
+    lease_until timestamp with time zone,
+    leased_by uuid,
+    started_at timestamp with time zone,
+    process_after timestamp with time zone,
+    rule bigint,
+    status penstock.job_status NOT NULL,
+    priority smallint NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    max_attempts smallint,
+    reaped smallint DEFAULT 0 NOT NULL,
+    cancel_requested boolean DEFAULT false NOT NULL,
+    executor penstock.executor_kind NOT NULL,
+    job_kind text NOT NULL COLLATE pg_catalog."C",
+    pool text NOT NULL COLLATE pg_catalog."C",
+    event_domain text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    lane text COLLATE pg_catalog."C",
+    CONSTRAINT job_queue_check CHECK (((status = ANY (ARRAY['leased'::penstock.job_status, 'running'::penstock.job_status])) = (lease_until IS NOT NULL))),
+    CONSTRAINT job_queue_status_check CHECK ((status <> ALL (ARRAY['succeeded'::penstock.job_status, 'dead_lettered'::penstock.job_status, 'cancelled'::penstock.job_status])))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='5000', autovacuum_analyze_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
+
+-- Name: job_locked(bigint, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_locked(p_job_id bigint, p_move text) RETURNS penstock.job_queue
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_queue penstock.job_queue;
+  v_actor text;
+  v_status text;
+begin
+  select * into v_queue from penstock.job_queue q where q.job_id = p_job_id for update;
+  select j.actor into v_actor from penstock.job j where j.job_id = p_job_id;
+  if not found then
+    raise exception using errcode = 'PS010', message = format('job %s does not exist', p_job_id);
+  end if;
+  perform penstock.actor_checked(v_actor);
+  if v_queue.job_id is null then
+    select o.status into v_status from penstock.job_outcome o
+     where o.job_id = p_job_id and o.status in ('succeeded', 'dead_lettered', 'cancelled');
+    raise exception using errcode = 'PS009', message = format('job %s is %s: it cannot %s', p_job_id, v_status, p_move);
+  end if;
+  return v_queue;
+end
+$$;
+
+-- Name: job_pairs_check(bigint[], bigint[], jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_pairs_check(p_job_ids bigint[], p_tokens bigint[], p_more jsonb[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_job_ids is null or p_tokens is null or cardinality(p_job_ids) <> cardinality(p_tokens)
+     or (p_more is not null and cardinality(p_more) <> cardinality(p_job_ids)) then
+    raise exception using errcode = 'PS011',
+      message = format('%s job ids with %s tokens%s: the arrays must be of one length', coalesce(cardinality(p_job_ids), 0),
+                       coalesce(cardinality(p_tokens), 0),
+                       case when p_more is not null then format(' and %s items', cardinality(p_more)) else '' end);
+  end if;
+end
+$$;
+
+-- Name: job_refusal(bigint, bigint, bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_refusal(p_job_id bigint, p_token bigint, p_rules bigint[]) RETURNS text
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce(
+    (select case
+        when q.status not in ('leased', 'running') then 'not_leased'
+        when q.lease_token is distinct from p_token then 'stale_token'
+        when p_rules is not null and q.rule <> all (p_rules) then 'not_yours'
+        when q.cancel_requested then 'cancelled'
+        else 'ok' end
+       from penstock.job_queue q where q.job_id = p_job_id),
+    (select 'finished' from penstock.job j where j.job_id = p_job_id),
+    'unknown_job')
+$$;
+
+-- Name: job_request_check(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_request_check(p_rows penstock.job_request[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_bad record;
+  v_max bigint := penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint;
+begin
+  select r.ordinal, r.kind, f.what into v_bad
+    from unnest(p_rows) r
+   cross join lateral (select case
+      when r.kind is null then 'kind is missing'
+      when r.priority not between -32768 and 32767 then format('priority %s is outside -32768 … 32767', r.priority)
+      when r.max_attempts not between 1 and 1000 then format('max_attempts %s is outside 1 … 1000', r.max_attempts)
+      when length(r.idempotency_key) not between 1 and 500 then 'idempotency_key must have 1 to 500 characters'
+      when length(r.lane) not between 1 and 500 then 'lane must have 1 to 500 characters'
+      when greatest(length(r.source_ref), length(r.target_ref), length(r.payload_ref), length(r.correlation_id),
+                    length(r.trace)) > 2000 then 'a ref, correlation_id or trace is longer than 2000 characters'
+      when jsonb_typeof(r.safe_payload) <> 'object' then 'safe_payload must be an object'
+    end) f(what)
+   where f.what is not null
+   order by r.ordinal limit 1;
+  if found then
+    raise exception using errcode = 'PS011', message = format('job %s of the request: %s', v_bad.ordinal, v_bad.what);
+  end if;
+
+  select r.ordinal, r.kind into v_bad from unnest(p_rows) r
+   where pg_column_size(r.safe_payload) > v_max order by r.ordinal limit 1;
+  if found then
+    raise exception using errcode = 'PS007',
+      message = format('safe_payload of job %s (%s) is larger than %s bytes', v_bad.ordinal, v_bad.kind, v_max),
+      hint = 'Jobs carry a signal: keep the data elsewhere and pass its address as payload_ref.';
+  end if;
+
+  for v_bad in
+    select distinct r.kind, r.executor, r.pool, r.event_domain, r.actor from unnest(p_rows) r
+  loop
+    perform penstock.job_target_check(v_bad.kind, v_bad.executor, v_bad.pool, v_bad.event_domain, v_bad.actor);
+  end loop;
+end
+$$;
+
+-- Name: job_request_once(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_request_once(p_rows penstock.job_request[]) RETURNS penstock.job_request[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_expires timestamptz := now() + penstock.config_text('queue.once_key.ttl_s.job', '2592000')::bigint * interval '1 second';
+  v_new bigint[];
+begin
+  with first as (
+    select distinct on (r.kind, r.idempotency_key) r.kind, r.idempotency_key, r.job_id
+      from unnest(p_rows) r where r.idempotency_key is not null
+     order by r.kind, r.idempotency_key, r.ordinal
+  ), taken as (
+    insert into penstock.once_key as k (scope, key, ref, expires_at)
+    select 'job:' || f.kind, f.idempotency_key, f.job_id::text, v_expires from first f order by 1, 2
+    on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at
+      where k.expires_at <= now()
+    returning k.ref
+  )
+  select array_agg(t.ref::bigint) into v_new from taken t;
+  return array(select r from unnest(p_rows) r
+                where r.idempotency_key is null or r.job_id = any (v_new) order by r.ordinal);
+end
+$$;
+
+-- Name: job_results_refused(jsonb[], jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select x.ordinality from unnest(p_results, p_next) with ordinality x(result, next, ordinality)
+     where pg_column_size(x.result) > penstock.config_text('queue.result.max_bytes', '65536')::bigint
+        or x.next is not null)
+$$;
+
+-- Name: job_target_check(text, text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  if p_kind !~ '^[A-Za-z][A-Za-z0-9_.:/-]*$' or length(p_kind) > 100 then
+    raise exception using errcode = 'PS011',
+      message = format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', p_kind);
+  end if;
+  perform penstock.executor_kind_check(p_executor);
+  if not exists (select from penstock.pool p where p.pool = p_pool) then
+    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
+      hint = format('An operator makes it with: penstock pool set %s', p_pool);
+  end if;
+  if p_event_domain is not null
+     and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = 'Register it with fn_event_domain_register.';
+  end if;
+  perform penstock.actor_checked(p_actor);
+  if not penstock.caller_is_operator() and not exists (
+    select from penstock.executor_grant g
+     where g.executor_kind = p_executor
+       and (g.job_kind is null or g.job_kind = p_kind)
+       and (g.actor = p_actor or (g.actor like 'role:%' and exists (
+             select from pg_roles o where o.rolname = substr(g.actor, 6)
+                and pg_has_role(penstock.caller_role()::name, o.oid, 'usage')))))
+  then
+    raise exception using errcode = 'PS005',
+      message = format('%s may not enqueue %s for %s', p_actor, p_kind, p_executor),
+      hint = 'An operator grants it with fn_executor_grant_set.';
+  end if;
+end
+$_$;
+
+-- Name: job_target_known(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_target_known(p_executor text, p_pool text, p_event_domain text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform penstock.executor_kind_check(p_executor);
+  if not exists (select from penstock.pool p where p.pool = p_pool) then
+    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
+      hint = format('An operator makes it with: penstock pool set %s', p_pool);
+  end if;
+  if p_event_domain is not null
+     and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = 'Register it with fn_event_domain_register.';
+  end if;
+end
+$$;
+
+-- Name: jobs_bury(bigint[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.jobs_bury(p_job_ids bigint[], p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[];
+begin
+  insert into penstock.job_dead_letter (job_id, job_kind, reason, error, snapshot)
+  select q.job_id, q.job_kind, case when o.error @> '{"permanent": true}' then 'permanent' else p_reason end, o.error,
+         to_jsonb(j) || jsonb_build_object('attempt', q.attempt)
+    from penstock.job_queue q
+    join penstock.job j on j.job_id = q.job_id and j.enqueued_at = q.enqueued_at
+    join penstock.job_outcome o on o.job_id = q.job_id and o.lease_token = q.lease_token
+   where q.job_id = any (p_job_ids)
+   order by q.job_id;
+  with gone as (delete from penstock.job_queue q where q.job_id = any (p_job_ids) returning q.lane)
+  select array_agg(g.lane) filter (where g.lane is not null) into v_lanes from gone g;
+  if v_lanes is not null then
+    perform penstock.lanes_advance(v_lanes);
+  end if;
+end
+$$;
+
+-- Name: jobs_promote(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.jobs_promote(p_job_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[];
+  v_domains text[];
+begin
+  with promoted as (
+    update penstock.job_queue q
+       set status = (case when q.status = 'retrying' or q.lane is null then 'ready' else 'blocked' end)::penstock.job_status
+     where q.job_id = any (p_job_ids) and q.status in ('scheduled', 'retrying')
+    returning q.lane, q.status, q.event_domain)
+  select array_agg(distinct p.lane) filter (where p.status = 'blocked'), array_agg(distinct p.event_domain)
+    into v_lanes, v_domains from promoted p;
+  if v_lanes is not null then
+    perform penstock.lanes_settle(v_lanes);
+  end if;
+  perform penstock.wake(v_domains);
+end
+$$;
+
+-- Name: lane_heads(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lane_heads(p_rows penstock.job_request[]) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[] := array(select distinct r.lane from unnest(p_rows) r
+                           where r.lane is not null and (r.process_after is null or r.process_after <= now()));
+  v_free text[] := penstock.lanes_free(v_lanes);
+begin
+  return array(select min(r.ordinal) from unnest(p_rows) r
+                where r.lane = any (v_free) and (r.process_after is null or r.process_after <= now())
+                group by r.lane);
+end
+$$;
+
+-- Name: lanes_advance(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_advance(p_lanes text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[] := array(select distinct l.lane from unnest(p_lanes) l(lane));
+  v_empty text[];
+begin
+  perform penstock.lanes_promote(v_lanes);
+  v_empty := penstock.lanes_headless(v_lanes);
+  if cardinality(v_empty) > 0 then
+    perform penstock.lanes_settle(v_empty);
+  end if;
+end
+$$;
+
+-- Name: lanes_free(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_free(p_lanes text[]) RETURNS text[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_locked text[] := penstock.lanes_locked(p_lanes);
+  v_headless text[] := penstock.lanes_headless(v_locked);
+  v_waiting text[] := array(select l.lane from unnest(v_headless) l(lane) where exists (
+    select from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked'));
+begin
+  insert into penstock.lane_check (lane)
+  select l.lane from unnest(p_lanes) l(lane) where l.lane <> all (v_locked) or l.lane = any (v_waiting);
+  return array(select l.lane from unnest(v_headless) l(lane) where l.lane <> all (v_waiting));
+end
+$$;
+
+-- Name: lanes_headless(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_headless(p_lanes text[]) RETURNS text[]
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select l.lane from unnest(p_lanes) l(lane)
+     where not exists (select from penstock.job_queue q where q.lane = l.lane
+                          and q.status in ('ready', 'leased', 'running', 'awaiting', 'retrying')))
+$$;
+
+-- Name: lanes_locked(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_locked(p_lanes text[]) RETURNS text[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_held integer := coalesce(nullif(current_setting('penstock.lane_locks', true), ''), '0')::integer;
+  v_locked text[];
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    return '{}';
+  end if;
+  v_locked := array(
+    select l.lane from (select lane from unnest(p_lanes) lane limit greatest(256 - v_held, 0)) l
+     where pg_try_advisory_xact_lock(hashtextextended('penstock.lane:' || l.lane, 0)));
+  perform set_config('penstock.lane_locks', (v_held + cardinality(v_locked))::text, true);
+  return v_locked;
+end
+$$;
+
+-- Name: lanes_promote(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_promote(p_lanes text[]) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_next bigint[];
+  v_lanes text[];
+  v_held bigint[];
+  v_domains text[];
+begin
+  select array_agg(n.job_id), array_agg(l.lane) into v_next, v_lanes
+    from unnest(p_lanes) l(lane)
+   cross join lateral (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked'
+                        order by q.job_id limit 1) n;
+  if v_next is null then
+    return 0;
+  end if;
+  v_held := array(select q.job_id from penstock.job_queue q where q.job_id = any (v_next) and q.status = 'blocked'
+                   order by q.job_id for update skip locked);
+  with promoted as (
+    update penstock.job_queue q set status = 'ready' where q.job_id = any (v_held) returning q.event_domain)
+  select array_agg(p.event_domain) into v_domains from promoted p;
+  insert into penstock.lane_check (lane)
+  select n.lane from unnest(v_next, v_lanes) n(job_id, lane) where n.job_id <> all (v_held);
+  perform penstock.wake(v_domains);
+  return cardinality(v_held);
+end
+$$;
+
+-- Name: lanes_settle(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_settle(p_lanes text[]) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_locked text[] := penstock.lanes_locked(p_lanes);
+begin
+  insert into penstock.lane_check (lane) select l.lane from unnest(p_lanes) l(lane) where l.lane <> all (v_locked);
+  return penstock.lanes_promote(penstock.lanes_headless(v_locked));
+end
+$$;
+
+-- Name: lanes_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_sweep(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[];
+begin
+  with noted as (
+    select c.lane_check_id from penstock.lane_check c order by c.lane_check_id limit p_limit for update skip locked
+  ), gone as (
+    delete from penstock.lane_check c using noted n where c.lane_check_id = n.lane_check_id returning c.lane
+  )
+  select array_agg(distinct g.lane) into v_lanes from gone g;
+  return case when v_lanes is null then 0 else penstock.lanes_settle(v_lanes) end;
+end
+$$;
+
+-- Name: leases_reap(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.leases_reap(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_jobs bigint[];
+  v_tokens bigint[];
+  v_domains text[];
+begin
+  select array_agg(e.job_id), array_agg(e.lease_token) into v_jobs, v_tokens
+    from (select q.job_id, q.lease_token from penstock.job_queue q
+           where q.status in ('leased', 'running') and q.lease_until < clock_timestamp()
+           order by q.job_id limit p_limit for update skip locked) e;
+  if v_jobs is null then
+    return 0;
+  end if;
+  perform penstock.cancelled_settle(v_jobs, v_tokens, null);
+  with given_back as (
+    update penstock.job_queue q
+       set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null, rule = null
+     where q.job_id = any (v_jobs) and q.status = 'leased'
+    returning q.event_domain)
+  select array_agg(distinct g.event_domain) into v_domains from given_back g;
+  perform penstock.attempts_failed(
+    v_jobs, v_tokens,
+    array_fill('{"type": "LeaseExpired", "message": "the lease ended before the worker reported"}'::jsonb, array[cardinality(v_jobs)]),
+    'lease_expired', null);
+  perform penstock.wake(v_domains);
+  return cardinality(v_jobs);
+end
+$$;
+
+-- Name: local_instant(timestamp without time zone, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.local_instant(p_local timestamp without time zone, p_timezone text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  -- PostgreSQL reads a time in a gap with the offset before the jump, and a time that exists twice as the second
+  v_at timestamptz := p_local at time zone p_timezone;
+  v_jump_s numeric := extract(epoch from (v_at at time zone p_timezone) - p_local);
+  v_day_before timestamptz := v_at - interval '24 hours';
+  v_earlier timestamptz;
+begin
+  if v_jump_s <> 0 then
+    return (select min(m) from generate_series(v_at - make_interval(secs => v_jump_s::float8), v_at, interval '1 minute') m
+             where m at time zone p_timezone > p_local);
+  end if;
+  v_earlier := (p_local - ((v_day_before at time zone p_timezone) - (v_day_before at time zone 'UTC'))) at time zone 'UTC';
+  if v_earlier < v_at and v_earlier at time zone p_timezone = p_local then
+    return v_earlier;
+  end if;
+  return v_at;
+end
+$$;
+
+-- Name: once_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.once_sweep(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with expired as (
+    select k.scope, k.key from penstock.once_key k where k.expires_at <= now() limit p_limit for update skip locked
+  ), gone as (
+    delete from penstock.once_key k using expired e where k.scope = e.scope and k.key = e.key returning 1
+  )
+  select count(*)::integer from gone
+$$;
+
+-- Name: once_take(text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_ref text;
+begin
+  insert into penstock.once_key as k (scope, key, ref, expires_at)
+  values (p_scope, p_key, p_ref,
+          now() + penstock.config_text('queue.once_key.ttl_s.' || p_ttl, '2592000')::bigint * interval '1 second')
+  on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
+  returning k.ref into v_ref;
+  if v_ref is null then
+    -- a NEW statement: only its snapshot is sure to see the row we collided with
+    select k.ref into v_ref from penstock.once_key k where k.scope = p_scope and k.key = p_key;
+  end if;
+  return v_ref;
+end
+$$;
+
+-- Name: partition_ensure(text, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.partition_ensure(p_parent text, p_at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_name text := format('%s_y%sm%s', p_parent, to_char(p_at at time zone 'UTC', 'YYYY'),
+                        to_char(p_at at time zone 'UTC', 'MM'));
+  v_from timestamp;
+  v_lock_timeout text := current_setting('lock_timeout');
+begin
+  if to_regclass('penstock.' || v_name) is not null then
+    return false;
+  end if;
+  perform pg_advisory_xact_lock(hashtext('penstock.partition'));
+  if to_regclass('penstock.' || v_name) is not null then
+    return false;
+  end if;
+  perform set_config('lock_timeout', '2s', true);
+  execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
+  -- months of UTC, written so that they are read alike whatever TimeZone and DateStyle the caller has
+  v_from := date_trunc('month', p_at at time zone 'UTC');
+  execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)', p_parent, v_name,
+                 to_char(v_from, 'YYYY-MM-DD 00:00:00+00'), to_char(v_from + interval '1 month', 'YYYY-MM-DD 00:00:00+00'));
+  perform set_config('lock_timeout', v_lock_timeout, true);
+  return true;
+end
+$$;
+
+-- Name: partitions_ahead(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.partitions_ahead(p_ahead integer DEFAULT 2) RETURNS integer
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select count(*) filter (where penstock.partition_ensure(t, m.month at time zone 'UTC'))::integer
+    from unnest(array['job', 'job_outcome', 'execution_event', 'event_outbox']) t,
+         generate_series(0, p_ahead) n,
+         lateral (select date_trunc('month', now() at time zone 'UTC') + n * interval '1 month' as month) m
+$$;
+
+-- Name: payload_check(jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.payload_check(p_payload jsonb, p_what text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_key text;
+begin
+  v_key := substring(p_payload::text from penstock.forbidden_key_pattern());
+  if v_key is not null then
+    raise exception using errcode = 'PS006', message = format('%s holds the key %L, which no job or event carries', p_what, v_key),
+      hint = 'Jobs and events carry a signal: keep the data elsewhere and pass its address as a ref. '
+             'The list is queue.forbidden_keys in dot_config.';
+  end if;
+end
+$$;
+
+-- Name: promote_due(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.promote_due(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_due bigint[] := array(
+    select q.job_id from penstock.job_queue q
+     where q.status in ('scheduled', 'retrying') and q.process_after <= clock_timestamp()
+     order by q.process_after limit p_limit for update skip locked);
+begin
+  if cardinality(v_due) > 0 then
+    perform penstock.jobs_promote(v_due);
+  end if;
+  return cardinality(v_due);
+end
+$$;
+
+-- Name: retry_delay_ms(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.retry_delay_ms(p_attempt integer) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with policy as (
+    select penstock.config_text('queue.retry.backoff.strategy', 'exponential') as strategy,
+           penstock.config_text('queue.retry.backoff.base_ms', '1000')::numeric as base,
+           penstock.config_text('queue.retry.backoff.cap_ms', '600000')::numeric as cap,
+           penstock.config_text('queue.retry.backoff.jitter', '0.2')::numeric as jitter)
+  select least(p.cap, p.base * case p.strategy when 'fixed' then 1 when 'linear' then p_attempt
+                                               else power(2::numeric, least(p_attempt, 40) - 1) end
+                     * (1 + p.jitter * (random()::numeric * 2 - 1)))::bigint
+    from policy p
+$$;
+
+-- Name: schedule; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.schedule (
+    schedule_id text NOT NULL COLLATE pg_catalog."C",
+    cron text,
+    every interval,
+    timezone text DEFAULT 'UTC'::text NOT NULL,
+    job jsonb NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    next_run_at timestamp with time zone NOT NULL,
+    last_run_at timestamp with time zone,
+    last_job_id bigint,
+    last_error text,
+    set_by penstock.actor_ref NOT NULL,
+    set_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT schedule_check CHECK (((cron IS NULL) <> (every IS NULL))),
+    CONSTRAINT schedule_every_check CHECK ((every >= '00:00:01'::interval)),
+    CONSTRAINT schedule_schedule_id_check CHECK ((schedule_id ~ '^[A-Za-z0-9][A-Za-z0-9_./-]{0,99}$'::text))
+);
+
+-- Name: schedule_failed(penstock.schedule, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.schedule_failed(p_schedule penstock.schedule, p_sqlstate text, p_message text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_next timestamptz := p_schedule.next_run_at;
+begin
+  if left(p_sqlstate, 2) not in ('40', '53', '55', '57', '58') then
+    begin
+      v_next := penstock.schedule_next(p_schedule.cron, p_schedule.every, p_schedule.timezone, p_schedule.next_run_at);
+    exception when others then
+      v_next := now() + interval '1 minute';
+    end;
+  end if;
+  update penstock.schedule s
+     set next_run_at = v_next, last_error = left(format('%s: %s', p_sqlstate, p_message), 2000)
+   where s.schedule_id = p_schedule.schedule_id;
+end
+$$;
+
+-- Name: schedule_next(text, interval, text, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.schedule_next(p_cron text, p_every interval, p_timezone text, p_planned timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  -- seconds, because PostgreSQL adds days and months by the session's time zone
+  v_every_s numeric := extract(epoch from p_every);
+begin
+  if p_cron is not null then
+    return penstock.cron_next(p_cron, now(), p_timezone);
+  end if;
+  return p_planned + make_interval(
+    secs => (v_every_s * (floor(extract(epoch from now() - p_planned) / v_every_s) + 1))::float8);
+end
+$$;
+
+-- Name: schedule_request(jsonb, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.schedule_request(p_job jsonb, p_actor text, p_key text) RETURNS penstock.job_request
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform penstock.job_array_check(jsonb_build_array(p_job));
+  if p_job ? 'idempotency_key' then
+    raise exception using errcode = 'PS011', message = 'the job of a schedule has no idempotency_key',
+      hint = 'Each run gets its own: schedule:<schedule_id>:<planned run>.';
+  end if;
+  return (
+    select row(1, case when p_key is not null then nextval('penstock.job_id_seq') end, j.kind, p_key,
+               coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
+               coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
+               coalesce(j.actor, p_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
+               j.max_attempts, null)::penstock.job_request
+      from jsonb_to_record(p_job) as j (
+        kind text, executor text, source_ref text, target_ref text, payload_ref text, safe_payload jsonb,
+        priority integer, process_after timestamptz, correlation_id text, causation_event_id uuid, actor text, pool text,
+        lane text, event_domain text, trace text, max_attempts integer));
+exception
+  when invalid_text_representation or invalid_datetime_format or datetime_field_overflow
+    or numeric_value_out_of_range then
+    raise exception using errcode = 'PS011', message = 'the job of the schedule has a field that cannot be read: ' || sqlerrm;
+end
+$$;
+
+-- Name: schedule_run(penstock.schedule); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.schedule_run(p_schedule penstock.schedule) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_next timestamptz := penstock.schedule_next(p_schedule.cron, p_schedule.every, p_schedule.timezone, p_schedule.next_run_at);
+  v_request penstock.job_request := penstock.schedule_request(
+    p_schedule.job, p_schedule.set_by,
+    format('schedule:%s:%s', p_schedule.schedule_id,
+           to_char(p_schedule.next_run_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')));
+  v_made record;
+begin
+  -- the setter's rights were checked when it was set; whoever ticks now needs none
+  perform penstock.job_target_known(v_request.executor, v_request.pool, v_request.event_domain);
+  select i.job_id, i.created into v_made from penstock.job_insert(array[v_request], p_checked => true) i;
+  update penstock.schedule s
+     set next_run_at = v_next, last_run_at = now(), last_job_id = v_made.job_id, last_error = null
+   where s.schedule_id = p_schedule.schedule_id;
+  return v_made.created;
+end
+$$;
+
+-- Name: schedules_run(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.schedules_run(p_limit integer DEFAULT 100) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_schedule penstock.schedule;
+  v_enqueued integer := 0;
+  v_failed integer := 0;
+begin
+  for v_schedule in
+    select s.* from penstock.schedule s where s.enabled and s.next_run_at <= now()
+     order by s.next_run_at limit coalesce(p_limit, 100) for update skip locked
+  loop
+    begin
+      v_enqueued := v_enqueued + penstock.schedule_run(v_schedule)::integer;
+    exception when others then
+      perform penstock.schedule_failed(v_schedule, sqlstate, sqlerrm);
+      v_failed := v_failed + 1;
+    end;
+  end loop;
+  return jsonb_build_object('enqueued', v_enqueued, 'failed', v_failed);
+end
+$$;
+
+-- Name: silence_watch(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.silence_watch() RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_limit interval := penstock.config_text('queue.heartbeat.stale_threshold_seconds', '60')::bigint * interval '1 second';
+  v_silent record;
+  v_count integer := 0;
+begin
+  insert into penstock.queue_heartbeat (incarnation, executor_id, executor_kind)
+  select distinct q.leased_by, s.executor_id, s.executor_kind
+    from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
+   where q.status in ('leased', 'running') and not exists (
+     select from penstock.queue_heartbeat h where h.incarnation = q.leased_by)
+  on conflict do nothing;
+  for v_silent in
+    update penstock.queue_heartbeat h set silent_since = now()
+     where h.silent_since is null and h.beat_at < now() - v_limit
+    returning h.incarnation, h.executor_id, h.beat_at
+  loop
+    perform penstock.event_insert(gen_random_uuid(), 'system', 'queue_worker_silent', 'alert', 'executor', v_silent.executor_id,
+      jsonb_build_object('incarnation', v_silent.incarnation, 'last_beat_at', v_silent.beat_at), 'system:queue_tick', null, null, null);
+    v_count := v_count + 1;
+  end loop;
+  delete from penstock.queue_heartbeat h where h.silent_since < now() - interval '1 day';
+  return v_count;
+end
+$$;
+
+-- Name: tick_part(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.tick_part(p_part text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_report jsonb;
+begin
+  begin
+    v_report := jsonb_build_object('ok', true, 'did', case p_part
+      when 'promote' then to_jsonb(penstock.promote_due(5000))
+      when 'reap' then to_jsonb(penstock.leases_reap())
+      when 'silence' then to_jsonb(penstock.silence_watch())
+      when 'schedules' then penstock.schedules_run()
+      when 'lanes' then to_jsonb(penstock.lanes_sweep(200))
+      when 'once_keys' then to_jsonb(penstock.once_sweep())
+      when 'partitions' then to_jsonb(penstock.partitions_ahead()) end);
+  exception when others then
+    v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
+  end;
+  insert into penstock.queue_tick_part as p (part, ran_at, failed_since, report)
+  values (p_part, now(), case when not (v_report ->> 'ok')::boolean then now() end, v_report)
+  on conflict (part) do update set ran_at = excluded.ran_at, report = excluded.report,
+    failed_since = case when excluded.failed_since is not null then coalesce(p.failed_since, excluded.failed_since) end;
+  return v_report;
+end
+$$;
+
+-- Name: timezone_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.timezone_checked(p_timezone text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_known boolean := false;
+begin
+  begin
+    v_known := isfinite(now() at time zone p_timezone) and (
+      p_timezone !~ '[0-9<]' or exists (select from pg_timezone_names z where lower(z.name) = lower(p_timezone)));
+  exception when invalid_parameter_value then
+    null;
+  end;
+  if v_known is not true then
+    raise exception using errcode = 'PS008', message = format('there is no time zone %L', p_timezone),
+      hint = 'Use a name such as UTC, Europe/Berlin or America/New_York; pg_timezone_names lists them.';
+  end if;
+  return p_timezone;
+end
+$$;
+
+-- Name: wake(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.wake(p_domains text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_now bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+  v_name text;
+  v_clock regclass;
+begin
+  if penstock.config_text('queue.notify.bridge_enabled', 'true') <> 'true' then
+    return;
+  end if;
+  for v_name in select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d loop
+    v_clock := to_regclass('penstock.wake_' || v_name);
+    continue when v_now - coalesce(pg_sequence_last_value(v_clock), 0) between 0 and 4;
+    perform setval(v_clock, v_now);
+    perform pg_notify('queue_wake_' || v_name, '');
+  end loop;
+end
+$$;
+
+-- Name: actor_binding; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.actor_binding (
+    actor_ref penstock.actor_ref NOT NULL,
+    db_role text NOT NULL,
+    bound_by penstock.actor_ref NOT NULL,
+    bound_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: dot_config; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.dot_config (
+    key text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_by penstock.actor_ref NOT NULL
+);
+
+-- Name: event_domain; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_domain (
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT event_domain_event_domain_check CHECK ((event_domain ~ '^[a-z][a-z0-9_]{0,39}$'::text))
+);
+
+-- Name: event_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE SEQUENCE penstock.event_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: event_outbox; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_outbox (
+    event_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    tx_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq bigint DEFAULT nextval('penstock.event_seq'::regclass) NOT NULL,
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    event_stream text NOT NULL COLLATE pg_catalog."C",
+    subject_table text,
+    subject_ref text,
+    payload jsonb,
+    actor penstock.actor_ref NOT NULL,
+    correlation_id text,
+    causation_event_id uuid,
+    causation_depth smallint DEFAULT 0 NOT NULL,
+    trace text
+)
+PARTITION BY RANGE (created_at);
+
+-- Name: event_type_registry; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_type_registry (
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    event_stream text NOT NULL COLLATE pg_catalog."C",
+    payload_contract jsonb,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: execution_event_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE SEQUENCE penstock.execution_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: execution_event; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.execution_event (
+    execution_event_id bigint DEFAULT nextval('penstock.execution_event_id_seq'::regclass) NOT NULL,
+    happened_at timestamp with time zone DEFAULT now() NOT NULL,
+    execution_id bigint,
+    job_id bigint,
+    happening text NOT NULL COLLATE pg_catalog."C",
+    actor penstock.actor_ref NOT NULL,
+    detail jsonb
+)
+PARTITION BY RANGE (happened_at);
+
+-- Name: executor_grant; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.executor_grant (
+    actor penstock.actor_ref NOT NULL,
+    executor_kind penstock.executor_kind NOT NULL,
+    job_kind text COLLATE pg_catalog."C",
+    granted_by penstock.actor_ref NOT NULL,
+    granted_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: job; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job (
+    job_id bigint NOT NULL,
+    enqueued_at timestamp with time zone NOT NULL,
+    execution_id bigint,
+    step text,
+    playbook_ref text,
+    subscription text,
+    job_kind text NOT NULL COLLATE pg_catalog."C",
+    executor penstock.executor_kind NOT NULL,
+    pool text NOT NULL COLLATE pg_catalog."C",
+    lane text COLLATE pg_catalog."C",
+    event_domain text COLLATE pg_catalog."C",
+    priority smallint NOT NULL,
+    process_after timestamp with time zone,
+    max_attempts smallint,
+    idempotency_key text COLLATE pg_catalog."C",
+    source_ref text,
+    target_ref text,
+    payload_ref text,
+    safe_payload jsonb,
+    correlation_id text,
+    causation_event_id uuid,
+    causation_depth smallint,
+    trace text,
+    actor penstock.actor_ref NOT NULL,
+    replay_of bigint
+)
+PARTITION BY RANGE (enqueued_at);
+
+-- Name: job_dead_letter_dead_letter_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.job_dead_letter ALTER COLUMN dead_letter_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.job_dead_letter_dead_letter_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: job_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE SEQUENCE penstock.job_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: job_move; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_move (
+    from_status penstock.job_status,
+    move text NOT NULL COLLATE pg_catalog."C",
+    to_status penstock.job_status NOT NULL
+);
+
+-- Name: job_outcome; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_outcome (
+    job_id bigint NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    lease_token bigint NOT NULL,
+    enqueued_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    leased_by uuid,
+    attempt smallint NOT NULL,
+    status penstock.job_status NOT NULL,
+    reason text,
+    error jsonb
+)
+PARTITION BY RANGE (finished_at);
+
+-- Name: job_result; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_result (
+    job_id bigint NOT NULL,
+    result jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: job_subscription; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_subscription (
+    subscription_id bigint NOT NULL,
+    executor_id text NOT NULL COLLATE pg_catalog."C",
+    executor_kind penstock.executor_kind NOT NULL,
+    job_kind text COLLATE pg_catalog."C",
+    event_domain text COLLATE pg_catalog."C",
+    priority_floor smallint DEFAULT '-32768'::integer NOT NULL,
+    max_parallel integer,
+    enabled boolean DEFAULT false NOT NULL,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT job_subscription_max_parallel_check CHECK ((max_parallel >= 1))
+);
+
+-- Name: job_subscription_subscription_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.job_subscription ALTER COLUMN subscription_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.job_subscription_subscription_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: lane_check; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.lane_check (
+    lane_check_id bigint NOT NULL,
+    lane text NOT NULL COLLATE pg_catalog."C"
+);
+
+-- Name: lane_check_lane_check_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.lane_check ALTER COLUMN lane_check_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.lane_check_lane_check_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: lease_token_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE SEQUENCE penstock.lease_token_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: once_key; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key (
+    scope text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    ref text NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+PARTITION BY HASH (scope, key);
+
+-- Name: once_key_00; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_00 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_01; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_01 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_02; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_02 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_03; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_03 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_04; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_04 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_05; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_05 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_06; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_06 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_07; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_07 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_08; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_08 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_09; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_09 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_10; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_10 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_11; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_11 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_12; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_12 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_13; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_13 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_14; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_14 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: once_key_15; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.once_key_15 (
+    scope text CONSTRAINT once_key_scope_not_null NOT NULL COLLATE pg_catalog."C",
+    key text CONSTRAINT once_key_key_not_null NOT NULL COLLATE pg_catalog."C",
+    ref text CONSTRAINT once_key_ref_not_null NOT NULL,
+    expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
+);
+
+-- Name: pool; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.pool (
+    pool text NOT NULL COLLATE pg_catalog."C",
+    note text,
+    set_by penstock.actor_ref NOT NULL,
+    set_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT pool_pool_check CHECK ((pool ~ '^[a-z][a-z0-9_-]{0,62}$'::text))
+);
+
+-- Name: queue_heartbeat; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED TABLE penstock.queue_heartbeat (
+    incarnation uuid NOT NULL,
+    executor_id text NOT NULL COLLATE pg_catalog."C",
+    executor_kind penstock.executor_kind NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    beat_at timestamp with time zone DEFAULT now() NOT NULL,
+    silent_since timestamp with time zone,
+    kinds text[],
+    pools text[]
+)
+WITH (fillfactor='50');
+
+-- Name: queue_tick_part; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED TABLE penstock.queue_tick_part (
+    part text NOT NULL COLLATE pg_catalog."C",
+    ran_at timestamp with time zone NOT NULL,
+    failed_since timestamp with time zone,
+    report jsonb
+)
+WITH (fillfactor='50');
+
+-- Name: schema_migration; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.schema_migration (
+    version integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: v_dead_letter; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_dead_letter AS
+ SELECT ('job-'::text || dead_letter_id) AS id,
+    'job'::text AS origin,
+    job_id,
+    job_kind AS what,
+    reason,
+    error,
+    snapshot,
+    dead_at,
+    resolved_at,
+    (resolved_by)::text AS resolved_by,
+    resolution,
+    replay_job_id,
+    dead_letter_id AS number
+   FROM penstock.job_dead_letter d;
+
+-- Name: v_execution_event; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_execution_event AS
+ SELECT COALESCE(j.execution_id, j.job_id) AS execution_id,
+    j.job_id,
+    j.enqueued_at AS happened_at,
+    'enqueued'::text AS happening,
+    (j.actor)::text AS actor,
+    NULL::smallint AS attempt,
+    jsonb_strip_nulls(jsonb_build_object('kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) AS detail
+   FROM penstock.job j
+UNION ALL
+ SELECT q.job_id AS execution_id,
+    q.job_id,
+    q.started_at AS happened_at,
+    'started'::text AS happening,
+    ('agent:'::text || s.executor_id) AS actor,
+    q.attempt,
+    jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token) AS detail
+   FROM (penstock.job_queue q
+     JOIN penstock.job_subscription s ON ((s.subscription_id = q.rule)))
+  WHERE (q.started_at IS NOT NULL)
+UNION ALL
+ SELECT o.job_id AS execution_id,
+    o.job_id,
+    o.started_at AS happened_at,
+    'started'::text AS happening,
+    NULL::text AS actor,
+    o.attempt,
+    jsonb_build_object('incarnation', o.leased_by, 'lease_token', o.lease_token) AS detail
+   FROM penstock.job_outcome o
+  WHERE (o.started_at IS NOT NULL)
+UNION ALL
+ SELECT o.job_id AS execution_id,
+    o.job_id,
+    o.finished_at AS happened_at,
+        CASE o.status
+            WHEN 'retrying'::penstock.job_status THEN 'failed'::text
+            ELSE (o.status)::text
+        END AS happening,
+    NULL::text AS actor,
+    o.attempt,
+    jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by)) AS detail
+   FROM penstock.job_outcome o
+UNION ALL
+ SELECT COALESCE(e.execution_id, e.job_id) AS execution_id,
+    e.job_id,
+    e.happened_at,
+    e.happening,
+    (e.actor)::text AS actor,
+    NULL::smallint AS attempt,
+    e.detail
+   FROM penstock.execution_event e;
+
+-- Name: v_executor_subscription_health; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_executor_subscription_health AS
+SELECT
+    NULL::text COLLATE pg_catalog."C" AS executor_id,
+    NULL::text COLLATE pg_catalog."C" AS executor_kind,
+    NULL::boolean AS registered,
+    NULL::bigint AS rules,
+    NULL::boolean AS any_enabled,
+    NULL::bigint AS living,
+    NULL::bigint AS silent,
+    NULL::timestamp with time zone AS last_beat_at;
+
+-- Name: v_job; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_job AS
+ SELECT j.job_id,
+    COALESCE(j.execution_id, j.job_id) AS execution_id,
+    j.step,
+    j.playbook_ref,
+    j.subscription,
+    j.job_kind,
+    (j.executor)::text AS executor,
+    j.pool,
+    j.lane,
+    j.event_domain,
+    j.priority,
+    (q.status)::text AS status,
+    q.process_after,
+    q.attempt,
+    COALESCE(j.max_attempts, ( SELECT (c.value)::smallint AS value
+           FROM penstock.dot_config c
+          WHERE (c.key = ('queue.retry.max_attempts.'::text || j.job_kind))), ( SELECT (c.value)::smallint AS value
+           FROM penstock.dot_config c
+          WHERE (c.key = 'queue.retry.max_attempts.default'::text))) AS max_attempts,
+    q.lease_until,
+    q.leased_by,
+    j.source_ref,
+    j.target_ref,
+    j.payload_ref,
+    j.safe_payload,
+    j.correlation_id,
+    j.causation_event_id,
+    j.causation_depth,
+    j.trace,
+    (j.actor)::text AS actor,
+    j.enqueued_at,
+    NULL::timestamp with time zone AS finished_at
+   FROM (penstock.job_queue q
+     JOIN penstock.job j ON (((j.job_id = q.job_id) AND (j.enqueued_at = q.enqueued_at))))
+UNION ALL
+ SELECT j.job_id,
+    COALESCE(j.execution_id, j.job_id) AS execution_id,
+    j.step,
+    j.playbook_ref,
+    j.subscription,
+    j.job_kind,
+    (j.executor)::text AS executor,
+    j.pool,
+    j.lane,
+    j.event_domain,
+    j.priority,
+    (o.status)::text AS status,
+    j.process_after,
+    o.attempt,
+    COALESCE(j.max_attempts, ( SELECT (c.value)::smallint AS value
+           FROM penstock.dot_config c
+          WHERE (c.key = ('queue.retry.max_attempts.'::text || j.job_kind))), ( SELECT (c.value)::smallint AS value
+           FROM penstock.dot_config c
+          WHERE (c.key = 'queue.retry.max_attempts.default'::text))) AS max_attempts,
+    NULL::timestamp with time zone AS lease_until,
+    o.leased_by,
+    j.source_ref,
+    j.target_ref,
+    j.payload_ref,
+    j.safe_payload,
+    j.correlation_id,
+    j.causation_event_id,
+    j.causation_depth,
+    j.trace,
+    (j.actor)::text AS actor,
+    j.enqueued_at,
+    o.finished_at
+   FROM (penstock.job_outcome o
+     JOIN penstock.job j ON (((j.job_id = o.job_id) AND (j.enqueued_at = o.enqueued_at))))
+  WHERE (o.status = ANY (ARRAY['succeeded'::penstock.job_status, 'dead_lettered'::penstock.job_status, 'cancelled'::penstock.job_status]));
+
+-- Name: v_job_queue_backlog; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_job_queue_backlog AS
+ SELECT executor,
+    pool,
+    job_kind,
+    event_domain,
+    LEAST(ready, 10000) AS ready,
+    (ready > 10000) AS more,
+    oldest_enqueued_at,
+    (now() - oldest_enqueued_at) AS oldest_age,
+    reason
+   FROM penstock.backlog() b(executor, pool, job_kind, event_domain, ready, oldest_enqueued_at, reason);
+
+-- Name: v_job_queue_dead_letter_open; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_job_queue_dead_letter_open AS
+ SELECT dead_letter_id,
+    job_id,
+    job_kind,
+    reason,
+    error,
+    dead_at
+   FROM penstock.job_dead_letter d
+  WHERE (resolved_at IS NULL);
+
+-- Name: v_queue_health; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_queue_health AS
+ SELECT 'tick'::text AS part,
+        CASE
+            WHEN (max(t.ran_at) > (now() - '00:01:00'::interval)) THEN 'ok'::text
+            ELSE 'alert'::text
+        END AS state,
+    NULL::bigint AS value,
+    max(t.ran_at) AS since,
+    'when the last tick ran'::text AS detail
+   FROM penstock.queue_tick_part t
+UNION ALL
+ SELECT ('tick:'::text || t.part) AS part,
+        CASE
+            WHEN (t.failed_since IS NULL) THEN 'ok'::text
+            ELSE 'alert'::text
+        END AS state,
+    NULL::bigint AS value,
+    t.failed_since AS since,
+    COALESCE((t.report ->> 'error'::text), (t.report ->> 'did'::text)) AS detail
+   FROM penstock.queue_tick_part t
+UNION ALL
+ SELECT ('workers:'::text || x.executor_id) AS part,
+        CASE
+            WHEN (x.silent > 0) THEN 'alert'::text
+            WHEN (x.living = 0) THEN 'warn'::text
+            ELSE 'ok'::text
+        END AS state,
+    x.living AS value,
+    x.last_beat_at AS since,
+    format('%s living, %s silent'::text, x.living, x.silent) AS detail
+   FROM penstock.v_executor_subscription_health x
+  WHERE (x.registered AND x.any_enabled)
+UNION ALL
+ SELECT 'leases_overdue'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'alert'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    min(l.lease_until) AS since,
+    'leases that ended over a minute ago and were not taken back'::text AS detail
+   FROM ( SELECT q.lease_until
+           FROM penstock.job_queue q
+          WHERE ((q.status = ANY (ARRAY['leased'::penstock.job_status, 'running'::penstock.job_status])) AND (q.lease_until < (now() - '00:01:00'::interval)))
+         LIMIT 1000) l
+UNION ALL
+ SELECT 'due_overdue'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'alert'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    min(d.process_after) AS since,
+    'scheduled or retrying jobs over a minute late'::text AS detail
+   FROM ( SELECT q.process_after
+           FROM penstock.job_queue q
+          WHERE ((q.status = ANY (ARRAY['scheduled'::penstock.job_status, 'retrying'::penstock.job_status])) AND (q.process_after < (now() - '00:01:00'::interval)))
+          ORDER BY q.process_after
+         LIMIT 1000) d
+UNION ALL
+ SELECT 'lanes_unsettled'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'warn'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    NULL::timestamp with time zone AS since,
+    'lanes that wait for a look'::text AS detail
+   FROM ( SELECT
+           FROM penstock.lane_check
+         LIMIT 1000) l
+UNION ALL
+ SELECT ('unserved:'::text || b.job_kind) AS part,
+    'warn'::text AS state,
+    b.ready AS value,
+    b.oldest_enqueued_at AS since,
+    b.reason AS detail
+   FROM penstock.v_job_queue_backlog b
+  WHERE (b.reason IS NOT NULL)
+UNION ALL
+ SELECT 'dead_letters'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'warn'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    min(d.dead_at) AS since,
+    'open dead letters, up to 1,000'::text AS detail
+   FROM ( SELECT o.dead_at
+           FROM penstock.v_job_queue_dead_letter_open o
+         LIMIT 1000) d
+UNION ALL
+ SELECT ('schedule:'::text || s.schedule_id) AS part,
+    'alert'::text AS state,
+    NULL::bigint AS value,
+    s.last_run_at AS since,
+    s.last_error AS detail
+   FROM penstock.schedule s
+  WHERE (s.enabled AND (s.last_error IS NOT NULL));
+
+-- Name: wake_any; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_any
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_birth_registry; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_birth_registry
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_dot; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_dot
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_governance; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_governance
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_health; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_health
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_iu; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_iu
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_iu_sql; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_iu_sql
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_kg; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_kg
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_piece; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_piece
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_staging; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_staging
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_system; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_system
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: wake_tac; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake_tac
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: once_key_00; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_00 FOR VALUES WITH (modulus 16, remainder 0);
+
+-- Name: once_key_01; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_01 FOR VALUES WITH (modulus 16, remainder 1);
+
+-- Name: once_key_02; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_02 FOR VALUES WITH (modulus 16, remainder 2);
+
+-- Name: once_key_03; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_03 FOR VALUES WITH (modulus 16, remainder 3);
+
+-- Name: once_key_04; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_04 FOR VALUES WITH (modulus 16, remainder 4);
+
+-- Name: once_key_05; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_05 FOR VALUES WITH (modulus 16, remainder 5);
+
+-- Name: once_key_06; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_06 FOR VALUES WITH (modulus 16, remainder 6);
+
+-- Name: once_key_07; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_07 FOR VALUES WITH (modulus 16, remainder 7);
+
+-- Name: once_key_08; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_08 FOR VALUES WITH (modulus 16, remainder 8);
+
+-- Name: once_key_09; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_09 FOR VALUES WITH (modulus 16, remainder 9);
+
+-- Name: once_key_10; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_10 FOR VALUES WITH (modulus 16, remainder 10);
+
+-- Name: once_key_11; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_11 FOR VALUES WITH (modulus 16, remainder 11);
+
+-- Name: once_key_12; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_12 FOR VALUES WITH (modulus 16, remainder 12);
+
+-- Name: once_key_13; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_13 FOR VALUES WITH (modulus 16, remainder 13);
+
+-- Name: once_key_14; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_14 FOR VALUES WITH (modulus 16, remainder 14);
+
+-- Name: once_key_15; Type: TABLE ATTACH; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_15 FOR VALUES WITH (modulus 16, remainder 15);
+
+-- Name: actor_binding actor_binding_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.actor_binding
+    ADD CONSTRAINT actor_binding_pkey PRIMARY KEY (actor_ref, db_role);
+
+-- Name: dot_config dot_config_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.dot_config
+    ADD CONSTRAINT dot_config_pkey PRIMARY KEY (key);
+
+-- Name: event_domain event_domain_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_domain
+    ADD CONSTRAINT event_domain_pkey PRIMARY KEY (event_domain);
+
+-- Name: event_outbox event_outbox_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_outbox
+    ADD CONSTRAINT event_outbox_pkey PRIMARY KEY (event_id, created_at);
+
+-- Name: event_type_registry event_type_registry_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_type_registry
+    ADD CONSTRAINT event_type_registry_pkey PRIMARY KEY (event_domain, event_type);
+
+-- Name: execution_event execution_event_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.execution_event
+    ADD CONSTRAINT execution_event_pkey PRIMARY KEY (execution_event_id, happened_at);
+
+-- Name: executor_grant executor_grant_actor_executor_kind_job_kind_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.executor_grant
+    ADD CONSTRAINT executor_grant_actor_executor_kind_job_kind_key UNIQUE NULLS NOT DISTINCT (actor, executor_kind, job_kind);
+
+-- Name: executor executor_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.executor
+    ADD CONSTRAINT executor_pkey PRIMARY KEY (executor_id);
+
+-- Name: job_dead_letter job_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_dead_letter
+    ADD CONSTRAINT job_dead_letter_pkey PRIMARY KEY (dead_letter_id);
+
+-- Name: job_move job_move_from_status_move_to_status_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_move
+    ADD CONSTRAINT job_move_from_status_move_to_status_key UNIQUE NULLS NOT DISTINCT (from_status, move, to_status);
+
+-- Name: job_outcome job_outcome_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_outcome
+    ADD CONSTRAINT job_outcome_pkey PRIMARY KEY (job_id, lease_token, finished_at);
+
+-- Name: job job_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (job_id, enqueued_at);
+
+-- Name: job_queue job_queue_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_queue
+    ADD CONSTRAINT job_queue_pkey PRIMARY KEY (job_id);
+
+-- Name: job_result job_result_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_result
+    ADD CONSTRAINT job_result_pkey PRIMARY KEY (job_id);
+
+-- Name: job_subscription job_subscription_executor_id_job_kind_event_domain_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_subscription
+    ADD CONSTRAINT job_subscription_executor_id_job_kind_event_domain_key UNIQUE NULLS NOT DISTINCT (executor_id, job_kind, event_domain);
+
+-- Name: job_subscription job_subscription_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_subscription
+    ADD CONSTRAINT job_subscription_pkey PRIMARY KEY (subscription_id);
+
+-- Name: lane_check lane_check_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.lane_check
+    ADD CONSTRAINT lane_check_pkey PRIMARY KEY (lane_check_id);
+
+-- Name: once_key once_key_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key
+    ADD CONSTRAINT once_key_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_00 once_key_00_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_00
+    ADD CONSTRAINT once_key_00_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_01 once_key_01_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_01
+    ADD CONSTRAINT once_key_01_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_02 once_key_02_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_02
+    ADD CONSTRAINT once_key_02_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_03 once_key_03_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_03
+    ADD CONSTRAINT once_key_03_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_04 once_key_04_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_04
+    ADD CONSTRAINT once_key_04_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_05 once_key_05_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_05
+    ADD CONSTRAINT once_key_05_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_06 once_key_06_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_06
+    ADD CONSTRAINT once_key_06_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_07 once_key_07_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_07
+    ADD CONSTRAINT once_key_07_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_08 once_key_08_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_08
+    ADD CONSTRAINT once_key_08_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_09 once_key_09_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_09
+    ADD CONSTRAINT once_key_09_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_10 once_key_10_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_10
+    ADD CONSTRAINT once_key_10_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_11 once_key_11_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_11
+    ADD CONSTRAINT once_key_11_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_12 once_key_12_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_12
+    ADD CONSTRAINT once_key_12_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_13 once_key_13_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_13
+    ADD CONSTRAINT once_key_13_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_14 once_key_14_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_14
+    ADD CONSTRAINT once_key_14_pkey PRIMARY KEY (scope, key);
+
+-- Name: once_key_15 once_key_15_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.once_key_15
+    ADD CONSTRAINT once_key_15_pkey PRIMARY KEY (scope, key);
+
+-- Name: pool pool_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (pool);
+
+-- Name: queue_heartbeat queue_heartbeat_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.queue_heartbeat
+    ADD CONSTRAINT queue_heartbeat_pkey PRIMARY KEY (incarnation);
+
+-- Name: queue_tick_part queue_tick_part_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.queue_tick_part
+    ADD CONSTRAINT queue_tick_part_pkey PRIMARY KEY (part);
+
+-- Name: schedule schedule_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.schedule
+    ADD CONSTRAINT schedule_pkey PRIMARY KEY (schedule_id);
+
+-- Name: schema_migration schema_migration_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.schema_migration
+    ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (version);
+
+-- Name: event_outbox_order; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX event_outbox_order ON ONLY penstock.event_outbox USING btree (tx_id, seq);
+
+-- Name: execution_event_job; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX execution_event_job ON ONLY penstock.execution_event USING btree (job_id);
+
+-- Name: job_dead_letter_job; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_dead_letter_job ON penstock.job_dead_letter USING btree (job_id);
+
+-- Name: job_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_dead_letter_open ON penstock.job_dead_letter USING btree (dead_letter_id) WHERE (resolved_at IS NULL);
+
+-- Name: job_queue_due; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_due ON penstock.job_queue USING btree (process_after) WHERE (status = ANY (ARRAY['scheduled'::penstock.job_status, 'retrying'::penstock.job_status]));
+
+-- Name: job_queue_lane_head; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE UNIQUE INDEX job_queue_lane_head ON penstock.job_queue USING btree (lane) WHERE ((lane IS NOT NULL) AND (status = ANY (ARRAY['ready'::penstock.job_status, 'leased'::penstock.job_status, 'running'::penstock.job_status, 'awaiting'::penstock.job_status, 'retrying'::penstock.job_status])));
+
+-- Name: job_queue_lane_waiting; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_lane_waiting ON penstock.job_queue USING btree (lane, job_id) WHERE ((lane IS NOT NULL) AND (status = 'blocked'::penstock.job_status));
+
+-- Name: job_queue_leased; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_leased ON penstock.job_queue USING btree (rule, leased_by) WHERE (status = ANY (ARRAY['leased'::penstock.job_status, 'running'::penstock.job_status]));
+
+-- Name: job_queue_ready; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_ready ON penstock.job_queue USING btree (executor, pool, job_kind, event_domain, priority DESC, job_id) WHERE (status = 'ready'::penstock.job_status);
+
+-- Name: once_key_00_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_00_expires_at_idx ON penstock.once_key_00 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_01_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_01_expires_at_idx ON penstock.once_key_01 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_02_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_02_expires_at_idx ON penstock.once_key_02 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_03_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_03_expires_at_idx ON penstock.once_key_03 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_04_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_04_expires_at_idx ON penstock.once_key_04 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_05_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_05_expires_at_idx ON penstock.once_key_05 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_06_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_06_expires_at_idx ON penstock.once_key_06 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_07_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_07_expires_at_idx ON penstock.once_key_07 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_08_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_08_expires_at_idx ON penstock.once_key_08 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_09_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_09_expires_at_idx ON penstock.once_key_09 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_10_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_10_expires_at_idx ON penstock.once_key_10 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_11_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_11_expires_at_idx ON penstock.once_key_11 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_12_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_12_expires_at_idx ON penstock.once_key_12 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_13_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_13_expires_at_idx ON penstock.once_key_13 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_14_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_14_expires_at_idx ON penstock.once_key_14 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: once_key_15_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX once_key_15_expires_at_idx ON penstock.once_key_15 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: schedule_due; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX schedule_due ON penstock.schedule USING btree (next_run_at) WHERE enabled;
+
+-- Name: once_key_00_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_00_pkey;
+
+-- Name: once_key_01_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_01_pkey;
+
+-- Name: once_key_02_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_02_pkey;
+
+-- Name: once_key_03_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_03_pkey;
+
+-- Name: once_key_04_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_04_pkey;
+
+-- Name: once_key_05_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_05_pkey;
+
+-- Name: once_key_06_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_06_pkey;
+
+-- Name: once_key_07_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_07_pkey;
+
+-- Name: once_key_08_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_08_pkey;
+
+-- Name: once_key_09_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_09_pkey;
+
+-- Name: once_key_10_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_10_pkey;
+
+-- Name: once_key_11_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_11_pkey;
+
+-- Name: once_key_12_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_12_pkey;
+
+-- Name: once_key_13_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_13_pkey;
+
+-- Name: once_key_14_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_14_pkey;
+
+-- Name: once_key_15_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
+
+ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_15_pkey;
+
+-- Name: v_executor_subscription_health _RETURN; Type: RULE; Schema: penstock; Owner: -
+
+CREATE OR REPLACE VIEW penstock.v_executor_subscription_health AS
+ SELECT e.executor_id,
+    (e.executor_kind)::text AS executor_kind,
+    (e.deregistered_at IS NULL) AS registered,
+    count(s.subscription_id) AS rules,
+    COALESCE(bool_or(s.enabled), false) AS any_enabled,
+    ( SELECT count(*) AS count
+           FROM penstock.queue_heartbeat h
+          WHERE ((h.executor_id = e.executor_id) AND (h.silent_since IS NULL))) AS living,
+    ( SELECT count(*) AS count
+           FROM penstock.queue_heartbeat h
+          WHERE ((h.executor_id = e.executor_id) AND (h.silent_since IS NOT NULL))) AS silent,
+    ( SELECT max(h.beat_at) AS max
+           FROM penstock.queue_heartbeat h
+          WHERE (h.executor_id = e.executor_id)) AS last_beat_at
+   FROM (penstock.executor e
+     LEFT JOIN penstock.job_subscription s ON ((s.executor_id = e.executor_id)))
+  GROUP BY e.executor_id;
+
+-- Name: event_type_registry event_type_registry_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_type_registry
+    ADD CONSTRAINT event_type_registry_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
+
+-- Name: job_subscription job_subscription_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_subscription
+    ADD CONSTRAINT job_subscription_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
+
+-- Name: job_subscription job_subscription_executor_id_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_subscription
+    ADD CONSTRAINT job_subscription_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES penstock.executor(executor_id);
+
+-- Name: SCHEMA penstock; Type: ACL; Schema: -; Owner: -
+
+GRANT USAGE ON SCHEMA penstock TO workflow_admin;
+GRANT USAGE ON SCHEMA penstock TO dot_executor;
+GRANT USAGE ON SCHEMA penstock TO penstock_producer;
+GRANT USAGE ON SCHEMA penstock TO penstock_mot;
+GRANT USAGE ON SCHEMA penstock TO penstock_pipeline;
+GRANT USAGE ON SCHEMA penstock TO penstock_gateway;
+GRANT USAGE ON SCHEMA penstock TO penstock_reader;
+
+-- Name: FUNCTION actor_checked(p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.actor_checked(p_actor text) FROM PUBLIC;
+
+-- Name: FUNCTION actor_is_wellformed(p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.actor_is_wellformed(p_actor text) FROM PUBLIC;
+
+-- Name: FUNCTION attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION backlog(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.backlog() FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.backlog() TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.backlog() TO dot_executor;
+GRANT ALL ON FUNCTION penstock.backlog() TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.backlog() TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.backlog() TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.backlog() TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.backlog() TO penstock_reader;
+
+-- Name: FUNCTION backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text) FROM PUBLIC;
+
+-- Name: FUNCTION caller_is_operator(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.caller_is_operator() FROM PUBLIC;
+
+-- Name: FUNCTION caller_role(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.caller_role() FROM PUBLIC;
+
+-- Name: FUNCTION caller_rules(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.caller_rules() FROM PUBLIC;
+
+-- Name: FUNCTION cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION causation_depth(p_event_id uuid); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.causation_depth(p_event_id uuid) FROM PUBLIC;
+
+-- Name: FUNCTION claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION claim_rooms(p_runs penstock.claim_run[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_rooms(p_runs penstock.claim_run[]) FROM PUBLIC;
+
+-- Name: TABLE executor; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.executor TO workflow_admin;
+GRANT SELECT ON TABLE penstock.executor TO dot_executor;
+GRANT SELECT ON TABLE penstock.executor TO penstock_reader;
+
+-- Name: FUNCTION claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]) FROM PUBLIC;
+
+-- Name: FUNCTION claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean) FROM PUBLIC;
+
+-- Name: FUNCTION config_expects(p_key text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.config_expects(p_key text) FROM PUBLIC;
+
+-- Name: FUNCTION config_for_kind(p_prefix text, p_kind text, p_default bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.config_for_kind(p_prefix text, p_kind text, p_default bigint) FROM PUBLIC;
+
+-- Name: FUNCTION config_text(p_key text, p_default text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.config_text(p_key text, p_default text) FROM PUBLIC;
+
+-- Name: FUNCTION cron_field(p_field text, p_low integer, p_high integer, p_names text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cron_field(p_field text, p_low integer, p_high integer, p_names text[]) FROM PUBLIC;
+
+-- Name: FUNCTION cron_local_next(p_from timestamp without time zone, p_until timestamp without time zone, p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cron_local_next(p_from timestamp without time zone, p_until timestamp without time zone, p_minutes integer[], p_hours integer[], p_days integer[], p_months integer[], p_weekdays integer[], p_either_day boolean) FROM PUBLIC;
+
+-- Name: FUNCTION cron_next(p_cron text, p_after timestamp with time zone, p_timezone text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cron_next(p_cron text, p_after timestamp with time zone, p_timezone text) FROM PUBLIC;
+
+-- Name: FUNCTION dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION dead_letter_number(p_id text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.dead_letter_number(p_id text) FROM PUBLIC;
+
+-- Name: FUNCTION error_bounded(p_error jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.error_bounded(p_error jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text) FROM PUBLIC;
+
+-- Name: FUNCTION executor_checked(p_executor_id text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.executor_checked(p_executor_id text) FROM PUBLIC;
+
+-- Name: FUNCTION executor_kind_check(p_executor_kind text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.executor_kind_check(p_executor_kind text) FROM PUBLIC;
+
+-- Name: FUNCTION fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_config_set(p_key text, p_value text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_dead_letter_replay(p_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_dead_letter_resolve(p_id text, p_actor text, p_reason text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text, p_reason text) TO workflow_admin;
+
+-- Name: FUNCTION fn_event_domain_register(p_event_domain text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text, p_payload_contract jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text, p_payload_contract jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text, p_payload_contract jsonb) TO workflow_admin;
+
+-- Name: FUNCTION fn_executor_deregister(p_executor_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_executor_deregister(p_executor_id text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_executor_deregister(p_executor_id text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_executor_grant_set(p_actor text, p_executor_kind text, p_job_kind text, p_granted boolean, p_granted_by text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_executor_grant_set(p_actor text, p_executor_kind text, p_job_kind text, p_granted boolean, p_granted_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_executor_grant_set(p_actor text, p_executor_kind text, p_job_kind text, p_granted boolean, p_granted_by text) TO workflow_admin;
+
+-- Name: FUNCTION fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text) TO workflow_admin;
+
+-- Name: FUNCTION fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_cancel(p_job_id bigint, p_actor text, p_reason text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_enqueue_many(p_jobs jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_fail(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_fail(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_fail(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_fail(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_results jsonb[], p_next jsonb[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_results jsonb[], p_next jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_results jsonb[], p_next jsonb[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_results jsonb[], p_next jsonb[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer) TO penstock_reader;
+
+-- Name: FUNCTION fn_job_release(p_job_ids bigint[], p_tokens bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_retry(p_job_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_retry(p_job_id bigint, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_retry(p_job_id bigint, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_start(p_job_ids bigint[], p_tokens bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) TO workflow_admin;
+
+-- Name: FUNCTION fn_pool_set(p_pool text, p_note text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_pool_set(p_pool text, p_note text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_pool_set(p_pool text, p_note text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_queue_farewell(p_executor_id text, p_incarnation uuid); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_queue_farewell(p_executor_id text, p_incarnation uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_queue_farewell(p_executor_id text, p_incarnation uuid) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_queue_farewell(p_executor_id text, p_incarnation uuid) TO workflow_admin;
+
+-- Name: FUNCTION fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_queue_tick(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_queue_tick() FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_queue_tick() TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_queue_tick() TO workflow_admin;
+
+-- Name: FUNCTION fn_schedule_drop(p_schedule_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_schedule_drop(p_schedule_id text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_schedule_drop(p_schedule_id text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION forbidden_key_pattern(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.forbidden_key_pattern() FROM PUBLIC;
+
+-- Name: FUNCTION happened(p_job_id bigint, p_happening text, p_actor penstock.actor_ref, p_detail jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.happened(p_job_id bigint, p_happening text, p_actor penstock.actor_ref, p_detail jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[], p_pools text[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_answers(p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_answers(p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_array_check(p_jobs jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_array_check(p_jobs jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION job_insert(p_rows penstock.job_request[], p_checked boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_insert(p_rows penstock.job_request[], p_checked boolean) FROM PUBLIC;
+
+-- Name: FUNCTION job_locked(p_job_id bigint, p_move text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_locked(p_job_id bigint, p_move text) FROM PUBLIC;
+
+-- Name: FUNCTION job_pairs_check(p_job_ids bigint[], p_tokens bigint[], p_more jsonb[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_pairs_check(p_job_ids bigint[], p_tokens bigint[], p_more jsonb[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_refusal(p_job_id bigint, p_token bigint, p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_refusal(p_job_id bigint, p_token bigint, p_rules bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_request_check(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_request_check(p_rows penstock.job_request[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_request_once(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_request_once(p_rows penstock.job_request[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_results_refused(p_results jsonb[], p_next jsonb[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_target_check(p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) FROM PUBLIC;
+
+-- Name: FUNCTION job_target_known(p_executor text, p_pool text, p_event_domain text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_target_known(p_executor text, p_pool text, p_event_domain text) FROM PUBLIC;
+
+-- Name: FUNCTION jobs_bury(p_job_ids bigint[], p_reason text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.jobs_bury(p_job_ids bigint[], p_reason text) FROM PUBLIC;
+
+-- Name: FUNCTION jobs_promote(p_job_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.jobs_promote(p_job_ids bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION lane_heads(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lane_heads(p_rows penstock.job_request[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_advance(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_advance(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_free(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_free(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_headless(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_headless(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_locked(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_locked(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_promote(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_promote(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_settle(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_settle(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_sweep(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION leases_reap(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.leases_reap(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION local_instant(p_local timestamp without time zone, p_timezone text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.local_instant(p_local timestamp without time zone, p_timezone text) FROM PUBLIC;
+
+-- Name: FUNCTION once_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.once_sweep(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION once_take(p_scope text, p_key text, p_ref text, p_ttl text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text) FROM PUBLIC;
+
+-- Name: FUNCTION partition_ensure(p_parent text, p_at timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.partition_ensure(p_parent text, p_at timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION partitions_ahead(p_ahead integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.partitions_ahead(p_ahead integer) FROM PUBLIC;
+
+-- Name: FUNCTION payload_check(p_payload jsonb, p_what text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.payload_check(p_payload jsonb, p_what text) FROM PUBLIC;
+
+-- Name: FUNCTION promote_due(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.promote_due(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION retry_delay_ms(p_attempt integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.retry_delay_ms(p_attempt integer) FROM PUBLIC;
+
+-- Name: TABLE schedule; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.schedule TO workflow_admin;
+GRANT SELECT ON TABLE penstock.schedule TO dot_executor;
+GRANT SELECT ON TABLE penstock.schedule TO penstock_reader;
+
+-- Name: FUNCTION schedule_failed(p_schedule penstock.schedule, p_sqlstate text, p_message text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.schedule_failed(p_schedule penstock.schedule, p_sqlstate text, p_message text) FROM PUBLIC;
+
+-- Name: FUNCTION schedule_next(p_cron text, p_every interval, p_timezone text, p_planned timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.schedule_next(p_cron text, p_every interval, p_timezone text, p_planned timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION schedule_request(p_job jsonb, p_actor text, p_key text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.schedule_request(p_job jsonb, p_actor text, p_key text) FROM PUBLIC;
+
+-- Name: FUNCTION schedule_run(p_schedule penstock.schedule); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.schedule_run(p_schedule penstock.schedule) FROM PUBLIC;
+
+-- Name: FUNCTION schedules_run(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.schedules_run(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION silence_watch(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.silence_watch() FROM PUBLIC;
+
+-- Name: FUNCTION tick_part(p_part text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.tick_part(p_part text) FROM PUBLIC;
+
+-- Name: FUNCTION timezone_checked(p_timezone text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.timezone_checked(p_timezone text) FROM PUBLIC;
+
+-- Name: FUNCTION wake(p_domains text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.wake(p_domains text[]) FROM PUBLIC;
+
+-- Name: TABLE actor_binding; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.actor_binding TO workflow_admin;
+GRANT SELECT ON TABLE penstock.actor_binding TO dot_executor;
+GRANT SELECT ON TABLE penstock.actor_binding TO penstock_reader;
+
+-- Name: TABLE dot_config; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.dot_config TO workflow_admin;
+GRANT SELECT ON TABLE penstock.dot_config TO dot_executor;
+GRANT SELECT ON TABLE penstock.dot_config TO penstock_reader;
+
+-- Name: TABLE event_domain; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.event_domain TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_domain TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_domain TO penstock_reader;
+
+-- Name: TABLE event_outbox; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.event_outbox TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_outbox TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_outbox TO penstock_reader;
+
+-- Name: TABLE event_type_registry; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.event_type_registry TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_type_registry TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_type_registry TO penstock_reader;
+
+-- Name: TABLE executor_grant; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.executor_grant TO workflow_admin;
+GRANT SELECT ON TABLE penstock.executor_grant TO dot_executor;
+GRANT SELECT ON TABLE penstock.executor_grant TO penstock_reader;
+
+-- Name: TABLE job; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job TO dot_executor;
+GRANT SELECT ON TABLE penstock.job TO penstock_producer;
+GRANT SELECT ON TABLE penstock.job TO penstock_mot;
+GRANT SELECT ON TABLE penstock.job TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.job TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.job TO penstock_reader;
+
+-- Name: TABLE job_move; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_move TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_move TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_move TO penstock_producer;
+GRANT SELECT ON TABLE penstock.job_move TO penstock_mot;
+GRANT SELECT ON TABLE penstock.job_move TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.job_move TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.job_move TO penstock_reader;
+
+-- Name: TABLE job_result; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_result TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_result TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_result TO penstock_reader;
+
+-- Name: TABLE job_subscription; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_subscription TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_subscription TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_subscription TO penstock_reader;
+
+-- Name: TABLE pool; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.pool TO workflow_admin;
+GRANT SELECT ON TABLE penstock.pool TO dot_executor;
+GRANT SELECT ON TABLE penstock.pool TO penstock_reader;
+
+-- Name: TABLE queue_heartbeat; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.queue_heartbeat TO workflow_admin;
+GRANT SELECT ON TABLE penstock.queue_heartbeat TO dot_executor;
+GRANT SELECT ON TABLE penstock.queue_heartbeat TO penstock_reader;
+
+-- Name: TABLE schema_migration; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.schema_migration TO PUBLIC;
+
+-- Name: TABLE v_dead_letter; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_dead_letter TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_dead_letter TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_reader;
+
+-- Name: TABLE v_execution_event; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_execution_event TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_execution_event TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_reader;
+
+-- Name: TABLE v_executor_subscription_health; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_reader;
+
+-- Name: TABLE v_job; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_job TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_job TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_reader;
+
+-- Name: TABLE v_job_queue_backlog; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO penstock_reader;
+
+-- Name: TABLE v_job_queue_dead_letter_open; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_job_queue_dead_letter_open TO penstock_reader;
+
+-- Name: TABLE v_queue_health; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_queue_health TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_queue_health TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_reader;
