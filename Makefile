@@ -11,7 +11,7 @@ setup: $(SETUP)
 
 $(SETUP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "penstock needs Python 3.11 or later, this is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11 setup")'
-	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
@@ -27,6 +27,12 @@ lint: setup
 
 test: setup
 	$(BIN)/python -m pytest
+	@if $(BIN)/python -c 'import sys; from penstock.embedded import system_binaries; sys.exit(system_binaries(15) is None)'; then \
+	  echo "the kernel's tests again, on this machine's PostgreSQL 15"; \
+	  PENSTOCK_TEST_POSTGRES=15 $(BIN)/python -m pytest tests/sql tests/concurrency tests/migration; \
+	else \
+	  echo "no PostgreSQL 15 on this machine: the kernel's tests ran on the bundled one only"; \
+	fi
 
 bench: setup
 	$(BIN)/python -m bench

@@ -92,8 +92,8 @@ def show_facts(facts: Mapping[str, Any]) -> None:
     known = {name: cell(value) for name, value in facts.items() if value is not None}
     width = max(map(len, known), default=0)
     for name, value in known.items():
-        label = Text(f"{name.ljust(width)}{_GAP}", style="bold")
-        _console().print(label.append(value, style=_STYLES.get(value, "not bold")), soft_wrap=True)
+        label = (f"{printable(name).ljust(width)}{_GAP}", "bold")
+        _console().print(Text.assemble(label, (value, _STYLES.get(value, ""))), soft_wrap=True)
 
 
 def show_heading(title: str) -> None:
@@ -102,14 +102,12 @@ def show_heading(title: str) -> None:
 
 def show_line(state: str, text: str) -> None:
     """A line led by a state such as ok, warn or fail."""
-    _console().print(
-        Text(state.ljust(6), style=_STYLES.get(state, "")).append(printable(text), style=""), soft_wrap=True
-    )
+    _console().print(Text.assemble((state.ljust(6), _STYLES.get(state, "")), printable(text)), soft_wrap=True)
 
 
 def complain(message: object) -> None:
     """Say on stderr what went wrong."""
-    text = Text("penstock: ", style="bold red").append(printable(str(message), keep="\n\t"), style="not bold default")
+    text = Text.assemble(("penstock: ", "bold red"), printable(str(message), keep="\n\t"))
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 

@@ -262,8 +262,8 @@ begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   with gone as (
     delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.cancel_requested and q.status in ('leased', 'running')
-       and (p_rules is null or q.rule = any (p_rules))
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token
+       and q.cancel_requested and q.status in ('leased', 'running') and (p_rules is null or q.rule = any (p_rules))
     returning q.*
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
@@ -298,41 +298,68 @@ begin
 end
 $$;
 
--- Name: claim_pick(text, penstock.claim_run[], integer); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: executor; Type: TABLE; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) RETURNS TABLE(job_id bigint, run integer)
+CREATE TABLE penstock.executor (
+    executor_id text NOT NULL COLLATE pg_catalog."C",
+    executor_kind penstock.executor_kind NOT NULL,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    deregistered_at timestamp with time zone,
+    CONSTRAINT executor_executor_id_check CHECK ((executor_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text))
+);
+
+-- Name: claim_pass(penstock.executor, integer, text[], text[], uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) RETURNS SETOF penstock.job_claim
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
-#variable_conflict use_column
+    AS $$
 declare
-  v_last penstock.claim_run := p_runs[65];
-  v_union text;
+  v_runs penstock.claim_run[] := array(select penstock.claim_runs(p_executor, p_kinds, p_pools));
 begin
+  if cardinality(v_runs) > 0 then
+    -- cut to 65 only after the full ones are gone: they would hide the others
+    v_runs := (penstock.claim_rooms(v_runs))[1:65];
+  end if;
+  if cardinality(v_runs) > 0 then
+    return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start);
+  end if;
+end
+$$;
+
+-- Name: claim_query(text, penstock.claim_run[], integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
   with branch as (
     select r.rule, r.room, format(
-      '(select %s as run, q.job_id, q.priority from penstock.job_queue q where q.status = ''ready'' and q.executor = %L '
+      'select %s as run, q.job_id, q.priority from penstock.job_queue q where q.status = ''ready'' and q.executor = %L '
       'and q.pool = %L and q.job_kind = %L and q.event_domain = %L and q.priority >= %s '
-      'order by q.priority desc, q.job_id limit %s)',
+      'order by q.priority desc, q.job_id limit %s',
       r.ordinality, p_executor_kind, r.pool, r.job_kind, r.event_domain, r.priority_floor,
-      coalesce(r.room, p_limit * 8)) as query
+      case when cardinality(p_runs) = 1 then least(r.room, p_limit) else coalesce(r.room, p_limit * 8) end) as query
       from unnest(p_runs) with ordinality r where r.ordinality <= 64
   ), ruled as (
-    select case when room is null then string_agg(query, ' union all ')
+    select case when room is null then string_agg('(' || query || ')', ' union all ')
                 else format('(select * from (%s) r order by priority desc, job_id limit %s)',
-                            string_agg(query, ' union all '), room) end as query
+                            string_agg('(' || query || ')', ' union all '), room) end as query
       from branch group by rule, room
+  ), merged as (
+    select string_agg(query, ' union all ') as query from ruled
   )
-  select string_agg(query, ' union all ') into v_union from ruled;
-  return query execute format(
-    'select l.job_id, c.run::integer from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
+  select case when cardinality(p_runs) = 1 then (select format('select b.job_id, b.run from (%s for update skip locked) b', query) from branch)
+         else format(
+    'select l.job_id, c.run from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
     'cross join lateral (select q.job_id from penstock.job_queue q '
     'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
-    v_union,
-    case when v_last is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',
-                                             v_last.head_priority, v_last.head_job_id) else '' end,
-    p_limit * 8, p_limit);
-end
+    m.query,
+    case when p_runs[65].head_job_id is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',
+                                                   p_runs[65].head_priority, p_runs[65].head_job_id) else '' end,
+    p_limit * 8, p_limit) end
+    from merged m
 $_$;
 
 -- Name: claim_rooms(penstock.claim_run[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -366,17 +393,6 @@ begin
      order by r.ordinality);
 end
 $$;
-
--- Name: executor; Type: TABLE; Schema: penstock; Owner: -
-
-CREATE TABLE penstock.executor (
-    executor_id text NOT NULL COLLATE pg_catalog."C",
-    executor_kind penstock.executor_kind NOT NULL,
-    registered_by penstock.actor_ref NOT NULL,
-    registered_at timestamp with time zone DEFAULT now() NOT NULL,
-    deregistered_at timestamp with time zone,
-    CONSTRAINT executor_executor_id_check CHECK ((executor_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text))
-);
 
 -- Name: claim_runs(penstock.executor, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -423,32 +439,21 @@ CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstoc
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
-  -- only runs that have room: else 65 full ones would hide the others
-  p_runs penstock.claim_run[] := (penstock.claim_rooms(array(select penstock.claim_runs(p_executor, p_kinds, p_pools))))[1:65];
-  v_run penstock.claim_run := p_runs[1];
+  v_rule bigint;
   v_jobs bigint[];
   v_picks integer[];
   v_token bigint;
   v_lease_ms bigint;
   v_max_attempts bigint;
 begin
-  if cardinality(p_runs) = 1 then
-    v_jobs := array(
-      select q.job_id from penstock.job_queue q
-       where q.status = 'ready' and q.executor = p_executor.executor_kind and q.pool = v_run.pool
-         and q.job_kind = v_run.job_kind and q.event_domain = v_run.event_domain and q.priority >= v_run.priority_floor
-       order by q.priority desc, q.job_id limit least(p_limit, v_run.room) for update skip locked);
-    v_picks := array_fill(1, array[cardinality(v_jobs)]);
-  elsif cardinality(p_runs) > 1 then
-    select array_agg(p.job_id), array_agg(p.run) into v_jobs, v_picks
-      from penstock.claim_pick(p_executor.executor_kind, p_runs, p_limit) p;
-  end if;
+  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
+    into v_jobs, v_picks;
   if coalesce(cardinality(v_jobs), 0) = 0 then
     return;
   end if;
   -- after the rows are locked: so a job's later claim always has the higher token
   v_token := nextval('penstock.lease_token_seq');
-  for v_run.rule, v_lease_ms, v_max_attempts, v_jobs in
+  for v_rule, v_lease_ms, v_max_attempts, v_jobs in
     with term as materialized (
       select r.ordinality, r.rule, penstock.config_for_kind('queue.lease_ms', r.job_kind, 60000) as lease_ms,
              penstock.config_for_kind('queue.retry.max_attempts', r.job_kind, 5) as max_attempts
@@ -463,7 +468,7 @@ begin
                             then 'running' else 'leased' end)::penstock.job_status,
              started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
                                then clock_timestamp() end,
-             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_run.rule,
+             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_rule,
              lease_until = clock_timestamp() + v_lease_ms * interval '1 millisecond'
        where q.job_id = any (v_jobs)
       returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
@@ -1027,7 +1032,6 @@ $$;
 CREATE FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[] DEFAULT NULL::text[], p_pools text[] DEFAULT NULL::text[], p_incarnation uuid DEFAULT NULL::uuid, p_start boolean DEFAULT false) RETURNS SETOF penstock.job_claim
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);
@@ -1152,7 +1156,6 @@ $$;
 CREATE FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_results jsonb[] DEFAULT NULL::jsonb[], p_next jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(job_id bigint, accepted boolean, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 #variable_conflict use_column
 declare
@@ -1164,19 +1167,7 @@ begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, p_results);
   perform penstock.job_pairs_check(p_job_ids, p_tokens, p_next);
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
-  with done as (
-    -- job_id = any (…) says nothing the join does not; it is what keeps the plan from scanning the whole queue
-    delete from penstock.job_queue q
-     using unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
-       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules)) and x.ordinality <> all (v_bad)
-    returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane
-  ), ended as (
-    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
-    select d.job_id, clock_timestamp(), d.lease_token, d.enqueued_at, d.started_at, d.leased_by, d.attempt, 'succeeded'
-      from done d
-  )
-  select array_agg(d.ordinality), array_agg(d.lane) filter (where d.lane is not null) into v_done, v_lanes from done d;
+  select f.done, f.lanes into v_done, v_lanes from penstock.jobs_finished(p_job_ids, p_tokens, v_bad, v_rules) f;
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
   end if;
@@ -1221,6 +1212,7 @@ begin
      where q.rule = any (v_rules) and q.leased_by = p_incarnation and q.status in ('leased', 'running')
        and q.lease_until < clock_timestamp() + l.lease / 2
        and (l.limit_at is null or q.lease_until < l.limit_at)
+       and (p_job_ids is null or (q.job_id, q.lease_token) in (select x.job_id, x.token from unnest(p_job_ids, p_tokens) x(job_id, token)))
        for update of q skip locked)
   update penstock.job_queue q set lease_until = least(clock_timestamp() + d.lease, d.limit_at)
     from due d where q.ctid = d.place;
@@ -1471,7 +1463,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('penstock.tick', 0)) then
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
-  foreach v_part in array array['promote', 'reap', 'silence', 'schedules', 'lanes', 'once_keys', 'partitions'] loop
+  foreach v_part in array array['promote', 'reap', 'silence', 'schedules', 'lanes', 'once_keys', 'analyze', 'partitions'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -1871,16 +1863,7 @@ begin
     raise exception using errcode = 'PS011',
       message = format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', p_kind);
   end if;
-  perform penstock.executor_kind_check(p_executor);
-  if not exists (select from penstock.pool p where p.pool = p_pool) then
-    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
-      hint = format('An operator makes it with: penstock pool set %s', p_pool);
-  end if;
-  if p_event_domain is not null
-     and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
-    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
-      hint = 'Register it with fn_event_domain_register.';
-  end if;
+  perform penstock.job_target_known(p_executor, p_pool, p_event_domain);
   perform penstock.actor_checked(p_actor);
   if not penstock.caller_is_operator() and not exists (
     select from penstock.executor_grant g
@@ -1939,6 +1922,30 @@ begin
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
   end if;
+end
+$$;
+
+-- Name: jobs_finished(bigint[], bigint[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.jobs_finished(p_job_ids bigint[], p_tokens bigint[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT lanes text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+  with gone as (
+    -- job_id = any (…) says nothing the join does not; it is what keeps the plan from scanning the whole queue
+    delete from penstock.job_queue q
+     using unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+       and not q.cancel_requested and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
+    returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane
+  ), ended as (
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
+    select d.job_id, clock_timestamp(), d.lease_token, d.enqueued_at, d.started_at, d.leased_by, d.attempt, 'succeeded'
+      from gone d
+  )
+  select array_agg(d.ordinality), array_agg(d.lane) filter (where d.lane is not null) into done, lanes from gone d;
 end
 $$;
 
@@ -2290,6 +2297,26 @@ begin
 end
 $$;
 
+-- Name: queue_analyze(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.queue_analyze() RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if pg_relation_size('penstock.job_queue') / 8192 <= 64 + 2 * (
+       select greatest(c.relpages, 0) from pg_class c where c.oid = 'penstock.job_queue'::regclass) then
+    return false;
+  end if;
+  perform set_config('lock_timeout', '20ms', true);
+  analyze penstock.job_queue;
+  perform set_config('lock_timeout', '0', true);
+  return true;
+exception when lock_not_available then
+  return false;
+end
+$$;
+
 -- Name: retry_delay_ms(integer); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.retry_delay_ms(p_attempt integer) RETURNS bigint
@@ -2494,6 +2521,7 @@ begin
       when 'schedules' then penstock.schedules_run()
       when 'lanes' then to_jsonb(penstock.lanes_sweep(200))
       when 'once_keys' then to_jsonb(penstock.once_sweep())
+      when 'analyze' then to_jsonb(penstock.queue_analyze())
       when 'partitions' then to_jsonb(penstock.partitions_ahead()) end);
   exception when others then
     v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
@@ -3901,19 +3929,23 @@ REVOKE ALL ON FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bi
 
 REVOKE ALL ON FUNCTION penstock.causation_depth(p_event_id uuid) FROM PUBLIC;
 
--- Name: FUNCTION claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.claim_pick(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) FROM PUBLIC;
-
--- Name: FUNCTION claim_rooms(p_runs penstock.claim_run[]); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.claim_rooms(p_runs penstock.claim_run[]) FROM PUBLIC;
-
 -- Name: TABLE executor; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.executor TO workflow_admin;
 GRANT SELECT ON TABLE penstock.executor TO dot_executor;
 GRANT SELECT ON TABLE penstock.executor TO penstock_reader;
+
+-- Name: FUNCTION claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) FROM PUBLIC;
+
+-- Name: FUNCTION claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION claim_rooms(p_runs penstock.claim_run[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_rooms(p_runs penstock.claim_run[]) FROM PUBLIC;
 
 -- Name: FUNCTION claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -4211,6 +4243,10 @@ REVOKE ALL ON FUNCTION penstock.job_target_known(p_executor text, p_pool text, p
 
 REVOKE ALL ON FUNCTION penstock.jobs_bury(p_job_ids bigint[], p_reason text) FROM PUBLIC;
 
+-- Name: FUNCTION jobs_finished(p_job_ids bigint[], p_tokens bigint[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.jobs_finished(p_job_ids bigint[], p_tokens bigint[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT lanes text[]) FROM PUBLIC;
+
 -- Name: FUNCTION jobs_promote(p_job_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.jobs_promote(p_job_ids bigint[]) FROM PUBLIC;
@@ -4278,6 +4314,10 @@ REVOKE ALL ON FUNCTION penstock.payload_check(p_payload jsonb, p_what text) FROM
 -- Name: FUNCTION promote_due(p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.promote_due(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION queue_analyze(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.queue_analyze() FROM PUBLIC;
 
 -- Name: FUNCTION retry_delay_ms(p_attempt integer); Type: ACL; Schema: penstock; Owner: -
 

@@ -12,6 +12,8 @@ begin
   if cardinality(v_runs) > 0 then
     -- cut to 65 only after the full ones are gone: they would hide the others
     v_runs := (penstock.claim_rooms(v_runs))[1:65];
+  end if;
+  if cardinality(v_runs) > 0 then
     return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start);
   end if;
 end

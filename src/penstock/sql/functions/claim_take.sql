@@ -9,30 +9,21 @@ create or replace function penstock.claim_take(
 returns setof penstock.job_claim
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
-  v_run penstock.claim_run := p_runs[1];
+  v_rule bigint;
   v_jobs bigint[];
   v_picks integer[];
   v_token bigint;
   v_lease_ms bigint;
   v_max_attempts bigint;
 begin
-  if cardinality(p_runs) = 1 then
-    v_jobs := array(
-      select q.job_id from penstock.job_queue q
-       where q.status = 'ready' and q.executor = p_executor.executor_kind and q.pool = v_run.pool
-         and q.job_kind = v_run.job_kind and q.event_domain = v_run.event_domain and q.priority >= v_run.priority_floor
-       order by q.priority desc, q.job_id limit least(p_limit, v_run.room) for update skip locked);
-    v_picks := array_fill(1, array[cardinality(v_jobs)]);
-  elsif cardinality(p_runs) > 1 then
-    select array_agg(p.job_id), array_agg(p.run) into v_jobs, v_picks
-      from penstock.claim_pick(p_executor.executor_kind, p_runs, p_limit) p;
-  end if;
+  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
+    into v_jobs, v_picks;
   if coalesce(cardinality(v_jobs), 0) = 0 then
     return;
   end if;
   -- after the rows are locked: so a job's later claim always has the higher token
   v_token := nextval('penstock.lease_token_seq');
-  for v_run.rule, v_lease_ms, v_max_attempts, v_jobs in
+  for v_rule, v_lease_ms, v_max_attempts, v_jobs in
     with term as materialized (
       select r.ordinality, r.rule, penstock.config_for_kind('queue.lease_ms', r.job_kind, 60000) as lease_ms,
              penstock.config_for_kind('queue.retry.max_attempts', r.job_kind, 5) as max_attempts
@@ -47,7 +38,7 @@ begin
                             then 'running' else 'leased' end)::penstock.job_status,
              started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
                                then clock_timestamp() end,
-             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_run.rule,
+             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_rule,
              lease_until = clock_timestamp() + v_lease_ms * interval '1 millisecond'
        where q.job_id = any (v_jobs)
       returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,

@@ -9,16 +9,7 @@ begin
     raise exception using errcode = 'PS011',
       message = format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', p_kind);
   end if;
-  perform penstock.executor_kind_check(p_executor);
-  if not exists (select from penstock.pool p where p.pool = p_pool) then
-    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
-      hint = format('An operator makes it with: penstock pool set %s', p_pool);
-  end if;
-  if p_event_domain is not null
-     and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
-    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
-      hint = 'Register it with fn_event_domain_register.';
-  end if;
+  perform penstock.job_target_known(p_executor, p_pool, p_event_domain);
   perform penstock.actor_checked(p_actor);
   if not penstock.caller_is_operator() and not exists (
     select from penstock.executor_grant g

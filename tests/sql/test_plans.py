@@ -1,0 +1,126 @@
+"""The plans behind the hot functions, on a large queue with fresh statistics and no planner switches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.kernel.connection import Connection
+
+_FILL = """
+with made as (
+  insert into penstock.job (job_id, enqueued_at, job_kind, executor, pool, event_domain, lane, priority, actor)
+  select nextval('penstock.job_id_seq'), now(), k.kind, 'PG_worker', k.pool, nullif(k.domain, ''), k.lane, i % 3,
+         'role:postgres'
+    from generate_series(1, 20000) i,
+         (values ('a', 'shared', '', null), ('b', 'shared', '', null), ('c', 'shared', 'kg', null),
+                 ('foreign', 'shared', '', null), ('a', 'priority', '', null), ('later', 'shared', '', null),
+                 ('laned', 'shared', '', 'one lane')) k(kind, pool, domain, lane)
+  returning *)
+insert into penstock.job_queue (
+  job_id, enqueued_at, status, priority, executor, job_kind, pool, event_domain, lane, process_after)
+select m.job_id, m.enqueued_at,
+       (case m.job_kind when 'later' then 'scheduled' when 'laned' then 'blocked' else 'ready' end)::penstock.job_status,
+       m.priority, m.executor, m.job_kind, m.pool, coalesce(m.event_domain, ''), m.lane,
+       case m.job_kind when 'later' then now() + interval '1 day' end
+  from made m
+"""
+
+
+@pytest.fixture
+def full(db: Connection) -> Connection:
+    """140,000 live jobs: five runs the executor may take and one it may not, a long lane, a far future."""
+    db.execute(_FILL)
+    db.execute(
+        "update penstock.job_queue set status = 'ready'"
+        " where job_id = (select min(job_id) from penstock.job_queue where job_kind = 'laned')"
+    )
+    db.execute("select penstock.fn_job_subscription_set('default', 'PG_worker', 'foreign', p_enabled => false)")
+    db.execute("analyze penstock.job_queue, penstock.job")
+    return db
+
+
+def _sequential_scans(connection: Connection) -> dict[str, int]:
+    """Scans this session has made and not yet handed to the statistics: look before and after."""
+    rows = connection.execute(
+        "select relname, seq_scan from pg_stat_xact_user_tables"
+        " where schemaname = 'penstock' and seq_scan > 0 and (relname = 'job_queue' or relname ~ '^job_(y|outcome_y)')"
+    ).fetchall()
+    return dict(rows)
+
+
+def _claimed(connection: Connection, limit: int) -> tuple[list[int], list[int]]:
+    rows = connection.execute(
+        "select job_id, lease_token from penstock.fn_job_claim('default', %s)", [limit]
+    ).fetchall()
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+_CALLS: dict[str, Callable[[Connection, list[int], list[int]], Any]] = {
+    "claim": lambda c, ids, tokens: c.execute("select * from penstock.fn_job_claim('default', 500)"),
+    "claim of one pool": lambda c, ids, tokens: c.execute(
+        "select * from penstock.fn_job_claim('default', 500, p_pools => '{priority}')"
+    ),
+    "start": lambda c, ids, tokens: c.execute("select * from penstock.fn_job_start(%s, %s)", [ids, tokens]),
+    "release": lambda c, ids, tokens: c.execute("select * from penstock.fn_job_release(%s, %s)", [ids, tokens]),
+    "finish": lambda c, ids, tokens: c.execute("select * from penstock.fn_job_finish(%s, %s)", [ids, tokens]),
+    "fail": lambda c, ids, tokens: c.execute("select * from penstock.fn_job_fail(%s, %s)", [ids, tokens]),
+    "refused finish": lambda c, ids, tokens: c.execute(
+        "select * from penstock.fn_job_finish(%s, %s)", [ids, [token + 1 for token in tokens]]
+    ),
+    "heartbeat": lambda c, ids, tokens: c.execute(
+        "select * from penstock.fn_job_heartbeat('default', gen_random_uuid(), %s, %s)", [ids, tokens]
+    ),
+    "cancel": lambda c, ids, tokens: c.execute("select penstock.fn_job_cancel(%s)", [ids[0]]),
+    "facts": lambda c, ids, tokens: c.execute(
+        "select * from penstock.job where job_id = any(%s) and enqueued_at <= now()", [ids]
+    ),
+    "tick": lambda c, ids, tokens: c.execute("select penstock.fn_queue_tick()"),
+    "health": lambda c, ids, tokens: c.execute("select * from penstock.v_queue_health"),
+    "one job": lambda c, ids, tokens: c.execute("select * from penstock.v_job where job_id = %s", [ids[0]]),
+    "enqueue": lambda c, ids, tokens: c.execute("select penstock.fn_job_enqueue('laned', p_lane => 'one lane')"),
+}
+
+
+@pytest.mark.parametrize("name", _CALLS)
+def test_no_call_scans_the_queue_or_its_history(name: str, full: Connection) -> None:
+    ids, tokens = _claimed(full, 500)
+    with full.transaction():
+        before = _sequential_scans(full)
+        _CALLS[name](full, ids, tokens).fetchall()
+        assert _sequential_scans(full) == before
+
+
+def _plan(connection: Connection, pools: str) -> str:
+    (query,) = connection.execute(
+        "select penstock.claim_query('PG_worker', array(select penstock.claim_runs(e, null, %s)), 500)"
+        " from penstock.executor e where e.executor_id = 'default'",
+        [pools],
+    ).fetchone() or ("",)
+    return "\n".join(row[0] for row in connection.execute(f"explain {query}".encode()).fetchall())
+
+
+def test_several_runs_are_merged_without_a_sort(full: Connection) -> None:
+    plan = _plan(full, "{shared,priority}")
+    assert "Merge Append" in plan
+    assert "Sort  " not in plan
+    assert plan.count("job_queue_ready") == 5
+
+
+def test_a_single_run_is_one_ordered_index_scan(full: Connection) -> None:
+    plan = _plan(full, "{priority}")
+    assert "Index Scan using job_queue_ready" in plan
+    assert "Sort" not in plan
+    assert "Append" not in plan
+
+
+def test_a_plan_made_for_an_empty_queue_is_not_kept_for_a_full_one(db: Connection) -> None:
+    db.execute("vacuum analyze penstock.job_queue")
+    for _ in range(10):
+        assert _claimed(db, 500) == ([], [])
+    db.execute(_FILL)
+    db.execute("select penstock.fn_queue_tick()")
+    with db.transaction():
+        before = _sequential_scans(db)
+        assert len(_claimed(db, 500)[0]) == 500
+        assert _sequential_scans(db) == before
