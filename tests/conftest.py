@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,7 +17,8 @@ from penstock.kernel.migrate import migrate
 Connect = Callable[[], Connection]
 
 
-def _binaries() -> Binaries:
+@pytest.fixture(scope="session")
+def binaries() -> Binaries:
     """The bundled server, or the major version of Debian's that PENSTOCK_TEST_POSTGRES names."""
     wanted = os.environ.get("PENSTOCK_TEST_POSTGRES")
     if wanted is None:
@@ -36,10 +38,10 @@ def scratch() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def server(scratch: Path) -> Iterator[EmbeddedPostgres]:
+def server(scratch: Path, binaries: Binaries) -> Iterator[EmbeddedPostgres]:
     # what survives a crash is tested in tests/chaos on a server of its own, with fsync on
     settings = {"fsync": "off", "synchronous_commit": "off", "max_connections": "100"}
-    embedded = EmbeddedPostgres(scratch / "postgres", binaries=_binaries(), settings=settings)
+    embedded = EmbeddedPostgres(scratch / "postgres", binaries=binaries, settings=settings)
     embedded.start()
     yield embedded
     embedded.leave()
@@ -54,15 +56,24 @@ def template(server: EmbeddedPostgres) -> str:
     return "penstock_template"
 
 
-@pytest.fixture
-def database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
-    """The URL of a fresh, migrated database."""
+@contextmanager
+def fresh_database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """The URL of a fresh, migrated database, dropped at the end."""
     name = f"t_{uuid4().hex[:12]}"
     with connect(server.url()) as connection:
         connection.execute(f"create database {name} template {template}".encode())
-    yield server.url(name)
-    with connect(server.url()) as connection:
-        connection.execute(f"drop database {name} with (force)".encode())
+    try:
+        yield server.url(name)
+    finally:
+        with connect(server.url()) as connection:
+            connection.execute(f"drop database {name} with (force)".encode())
+
+
+@pytest.fixture
+def database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """The URL of a database of the test's own."""
+    with fresh_database(server, template) as url:
+        yield url
 
 
 @pytest.fixture

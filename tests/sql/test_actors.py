@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.errors import ActorRefused, ExecutorNotGranted, ExecutorRefused, NotAllowed, Refused
+from penstock.errors import ActorRefused, ExecutorNotGranted, ExecutorRefused, NotAllowed
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection, translated
 from tests.logins import Logins, contents
@@ -18,6 +18,9 @@ STRANGERS = [
     "system:migrate",
     "mother:of_tasks",
     "role:with space",
+    "role:penstock_producer; drop table penstock.job",
+    "' or true --",
+    "user:" + "x" * 300,
     "role:",
     "",
 ]
@@ -52,11 +55,11 @@ def test_a_producer_that_set_a_role_is_that_role(db: Connection, producer: Conne
         jobs.enqueue(producer, {"kind": "greet", "actor": f"role:{_name(producer)}"})
 
 
-@pytest.mark.parametrize("actor", STRANGERS)
-def test_a_producer_may_not_ask_for_a_job_as_another(actor: str, db: Connection, producer: Connection) -> None:
+def test_a_producer_may_not_ask_for_a_job_as_another(db: Connection, producer: Connection) -> None:
     before = contents(db)
-    with pytest.raises(ActorRefused):
-        jobs.enqueue(producer, {"kind": "greet", "actor": actor})
+    for actor in STRANGERS:
+        with pytest.raises(ActorRefused):
+            jobs.enqueue(producer, {"kind": "greet", "actor": actor})
     assert contents(db) == before
 
 
@@ -73,13 +76,12 @@ def test_one_job_in_anothers_name_refuses_the_whole_request(db: Connection, prod
     assert contents(db) == before
 
 
-@pytest.mark.parametrize("actor", STRANGERS)
-def test_a_producer_may_not_record_an_event_as_another(actor: str, db: Connection, producer: Connection) -> None:
+def test_a_producer_may_not_record_an_event_as_another(db: Connection, producer: Connection) -> None:
     before = contents(db)
-    with pytest.raises(ActorRefused), translated():
-        producer.execute(
-            "select penstock.fn_iu_emit_event('system', 'queue_worker_silent', null, null, null, null, %s)", [actor]
-        )
+    emit = "select penstock.fn_iu_emit_event('system', 'queue_worker_silent', null, null, null, null, %s)"
+    for actor in STRANGERS:
+        with pytest.raises(ActorRefused), translated():
+            producer.execute(emit, [actor])
     assert contents(db) == before
 
 
@@ -130,13 +132,13 @@ def test_a_producer_and_an_operator_may_cancel_its_job(producer: Connection, log
     assert jobs.cancel(logins.member("workflow_admin"), yours) == "cancelled"
 
 
-@pytest.mark.parametrize("kind", ["DOT", "Agent", "Hermes", "Codex", "external_worker", "future_Kestra_adapter"])
-def test_a_producer_drives_no_executor_kind_it_was_not_granted(kind: str, db: Connection, producer: Connection) -> None:
+def test_a_producer_drives_no_executor_kind_it_was_not_granted(db: Connection, producer: Connection) -> None:
     before = contents(db)
-    with pytest.raises(ExecutorNotGranted):
-        jobs.enqueue(producer, {"kind": "greet", "executor": kind})
-    with pytest.raises(ExecutorNotGranted):
-        jobs.enqueue_many(producer, [{"kind": "greet"}, {"kind": "greet", "executor": kind}])
+    for kind in ("DOT", "Agent", "Hermes", "Codex", "external_worker", "future_Kestra_adapter"):
+        with pytest.raises(ExecutorNotGranted):
+            jobs.enqueue(producer, {"kind": "greet", "executor": kind})
+        with pytest.raises(ExecutorNotGranted):
+            jobs.enqueue_many(producer, [{"kind": "greet"}, {"kind": "greet", "executor": kind}])
     assert contents(db) == before
 
 
@@ -187,9 +189,3 @@ def test_mot_emits_jobs_and_claims_none(logins: Logins) -> None:
     jobs.enqueue(mot, {"kind": "greet"})
     with pytest.raises(NotAllowed):
         jobs.claim(mot, "default", 1)
-
-
-@pytest.mark.parametrize("value", ["role:penstock_producer; drop table", "' or true --", "user:" + "x" * 201])
-def test_odd_names_are_refused_as_actors(value: str, producer: Connection) -> None:
-    with pytest.raises(Refused):
-        jobs.enqueue(producer, {"kind": "greet", "actor": value})

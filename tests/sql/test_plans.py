@@ -1,11 +1,13 @@
 """The plans behind the hot functions, on a large queue with fresh statistics and no planner switches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from penstock.kernel.connection import Connection
+from penstock.embedded import EmbeddedPostgres
+from penstock.kernel.connection import Connection, connect
+from tests.conftest import fresh_database
 
 _FILL = """
 with made as (
@@ -20,16 +22,23 @@ with made as (
 insert into penstock.job_queue (
   job_id, enqueued_at, status, priority, executor, job_kind, pool, event_domain, lane, process_after)
 select m.job_id, m.enqueued_at,
-       (case m.job_kind when 'later' then 'scheduled' when 'laned' then 'blocked' else 'ready' end)::penstock.job_status,
+       (case m.job_kind when 'later' then 'scheduled' when 'laned' then 'blocked' else 'ready'
+        end)::penstock.job_status,
        m.priority, m.executor, m.job_kind, m.pool, coalesce(m.event_domain, ''), m.lane,
        case m.job_kind when 'later' then now() + interval '1 day' end
   from made m
 """
 
 
-@pytest.fixture
-def full(db: Connection) -> Connection:
+@pytest.fixture(scope="module")
+def full(server: EmbeddedPostgres, template: str) -> Iterator[Connection]:
     """140,000 live jobs: five runs the executor may take and one it may not, a long lane, a far future."""
+    with fresh_database(server, template) as url, connect(url) as db:
+        _fill(db)
+        yield db
+
+
+def _fill(db: Connection) -> None:
     db.execute(_FILL)
     db.execute(
         "update penstock.job_queue set status = 'ready'"
@@ -37,7 +46,6 @@ def full(db: Connection) -> Connection:
     )
     db.execute("select penstock.fn_job_subscription_set('default', 'PG_worker', 'foreign', p_enabled => false)")
     db.execute("analyze penstock.job_queue, penstock.job")
-    return db
 
 
 def _sequential_scans(connection: Connection) -> dict[str, int]:
@@ -84,8 +92,8 @@ _CALLS: dict[str, Callable[[Connection, list[int], list[int]], Any]] = {
 
 @pytest.mark.parametrize("name", _CALLS)
 def test_no_call_scans_the_queue_or_its_history(name: str, full: Connection) -> None:
-    ids, tokens = _claimed(full, 500)
-    with full.transaction():
+    with full.transaction(force_rollback=True):
+        ids, tokens = _claimed(full, 500)
         before = _sequential_scans(full)
         _CALLS[name](full, ids, tokens).fetchall()
         assert _sequential_scans(full) == before

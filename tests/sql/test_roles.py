@@ -14,6 +14,7 @@ OPERATORS = {"workflow_admin"}
 
 # Every public function: who may call it, and a call that works for them in the scene below.
 FUNCTIONS: dict[str, tuple[set[str], str]] = {
+    "fn_job_list": (set(ROLES), ""),
     "fn_job_enqueue": (PRODUCERS, "'greet'"),
     "fn_job_enqueue_many": (PRODUCERS, """'[{"kind": "greet"}]'"""),
     "fn_job_cancel": (PRODUCERS, "%(ready)s"),

@@ -22,8 +22,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   ), merged as (
     select string_agg(query, ' union all ') as query from ruled
   )
-  select case when cardinality(p_runs) = 1 then (select format('select b.job_id, b.run from (%s for update skip locked) b', query) from branch)
-         else format(
+  select case when cardinality(p_runs) = 1
+    then (select format('select b.job_id, b.run from (%s for update skip locked) b', b.query) from branch b)
+    else format(
     'select l.job_id, c.run from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
     'cross join lateral (select q.job_id from penstock.job_queue q '
     'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',

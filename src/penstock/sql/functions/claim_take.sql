@@ -16,7 +16,8 @@ declare
   v_lease_ms bigint;
   v_max_attempts bigint;
 begin
-  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
+  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p',
+                 penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
     into v_jobs, v_picks;
   if coalesce(cardinality(v_jobs), 0) = 0 then
     return;

@@ -1,6 +1,7 @@
 -- silence_watch: a worker that stops beating becomes an event, once.
 --   returns  how many fell silent now
 --   writes   queue_heartbeat, event_outbox
+--   locks    advisory, per incarnation without a row, and queue_heartbeat rows; waits for neither: a beat is under way
 --   A crash of the server empties queue_heartbeat: an incarnation that holds leases and has no row counts as heard from
 --   at the first tick that misses it.
 create or replace function penstock.silence_watch() returns integer
@@ -13,19 +14,23 @@ begin
   insert into penstock.queue_heartbeat (incarnation, executor_id, executor_kind)
   select distinct q.leased_by, s.executor_id, s.executor_kind
     from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
-   where q.status in ('leased', 'running') and not exists (
-     select from penstock.queue_heartbeat h where h.incarnation = q.leased_by)
+   where q.status in ('leased', 'running')
+     and not exists (select from penstock.queue_heartbeat h where h.incarnation = q.leased_by)
+     and pg_try_advisory_xact_lock(hashtextextended('penstock.beat:' || q.leased_by, 0))
   on conflict do nothing;
   for v_silent in
     update penstock.queue_heartbeat h set silent_since = now()
-     where h.silent_since is null and h.beat_at < now() - v_limit
+     where h.incarnation in (select s.incarnation from penstock.queue_heartbeat s
+                              where s.silent_since is null and s.beat_at < now() - v_limit for update skip locked)
     returning h.incarnation, h.executor_id, h.beat_at
   loop
     perform penstock.event_insert(gen_random_uuid(), 'system', 'queue_worker_silent', 'alert', 'executor', v_silent.executor_id,
       jsonb_build_object('incarnation', v_silent.incarnation, 'last_beat_at', v_silent.beat_at), 'system:queue_tick', null, null, null);
     v_count := v_count + 1;
   end loop;
-  delete from penstock.queue_heartbeat h where h.silent_since < now() - interval '1 day';
+  delete from penstock.queue_heartbeat h
+   where h.incarnation in (select s.incarnation from penstock.queue_heartbeat s
+                            where s.silent_since < now() - interval '1 day' for update skip locked);
   return v_count;
 end
 $$;

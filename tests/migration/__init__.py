@@ -1,0 +1,1 @@
+"""How a database comes to this version of the schema."""
