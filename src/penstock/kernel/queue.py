@@ -73,6 +73,14 @@ def tick(connection: Connection) -> Json:
     return report
 
 
+def reap_stale_leases(connection: Connection) -> int:
+    """fn_queue_reap_stale_leases."""
+    with translated():
+        row = connection.execute("select penstock.fn_queue_reap_stale_leases()").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def kind_times(connection: Connection, kinds: Sequence[str]) -> dict[str, KindTimes]:
     """Lease and timeout of each kind, as queue.lease_ms.* and queue.timeout_ms.* say."""
     with translated():

@@ -32,7 +32,8 @@ grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many,
 
 -- Executors claim and report.
 grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock.fn_job_release, penstock.fn_job_finish,
-  penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick
+  penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick,
+  penstock.fn_queue_reap_stale_leases
   to dot_executor, workflow_admin;
 
 -- Operators decide.

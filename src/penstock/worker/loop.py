@@ -18,6 +18,7 @@ from penstock.worker.fetch import Fetcher, Scope
 from penstock.worker.held import Shelf
 from penstock.worker.link import Link
 from penstock.worker.listen import Listener
+from penstock.worker.maintenance import services
 from penstock.worker.report import Reporter, Tally
 from penstock.worker.run import Runners
 
@@ -58,6 +59,7 @@ class Worker:
                 "there is no handler to run: decorate a function with @penstock.job(kind) in the app module"
             )
         self.options = options
+        handlers = services(self._link) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope

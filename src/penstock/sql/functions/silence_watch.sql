@@ -11,12 +11,14 @@ declare
   v_silent record;
   v_count integer := 0;
 begin
+  with unheard as materialized (
+    select distinct q.leased_by, s.executor_id, s.executor_kind
+      from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
+     where q.status in ('leased', 'running')
+       and not exists (select from penstock.queue_heartbeat h where h.incarnation = q.leased_by) limit 1000)
   insert into penstock.queue_heartbeat (incarnation, executor_id, executor_kind)
-  select distinct q.leased_by, s.executor_id, s.executor_kind
-    from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
-   where q.status in ('leased', 'running')
-     and not exists (select from penstock.queue_heartbeat h where h.incarnation = q.leased_by)
-     and pg_try_advisory_xact_lock(hashtextextended('penstock.beat:' || q.leased_by, 0))
+  select u.leased_by, u.executor_id, u.executor_kind from unheard u
+   where pg_try_advisory_xact_lock(hashtextextended('penstock.beat:' || u.leased_by, 0))
   on conflict do nothing;
   for v_silent in
     update penstock.queue_heartbeat h set silent_since = now()

@@ -1,0 +1,1 @@
+"""Handler modules for real workers, which are started in the project's folder."""
