@@ -1,5 +1,7 @@
 """The end of a worker: asked for, forced, or sudden; and the end of a job that is not wanted any more."""
 
+import pytest
+
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
 from tests.acceptance import processes
@@ -54,8 +56,9 @@ def test_a_handler_that_outlives_the_grace_time_is_interrupted(db: Connection, c
     assert (one.attempt, one.status, one.error["type"]) == (1, "retrying", "Interrupted")
 
 
-def test_a_handler_that_never_stops_printing_does_not_spoil_the_end(db: Connection, crew: Crew) -> None:
-    jobs.enqueue_many(db, [{"kind": "babbles"}] * 4)
+@pytest.mark.parametrize("kind", ["babbles", "hangs_in_a_pool"])
+def test_a_handler_that_never_ends_does_not_spoil_the_end(db: Connection, crew: Crew, kind: str) -> None:
+    jobs.enqueue_many(db, [{"kind": kind}] * 4)
     worker = crew.start("wild", "--grace-s", "0.1")
     crew.await_notes("began", 4)
     assert worker.stopped() == 0

@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_job_fail": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
     "fn_job_heartbeat": (EXECUTORS, "'default', gen_random_uuid()"),
     "fn_queue_heartbeat": (EXECUTORS, "'default', 'PG_worker'"),
+    "fn_queue_reap_stale_leases": (EXECUTORS, "1"),
     "fn_queue_farewell": (EXECUTORS, "'default', gen_random_uuid()"),
     "fn_queue_tick": (EXECUTORS, ""),
     "fn_job_retry": (OPERATORS, "%(scheduled)s"),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from penstock.cli.output import cell, duration
-from penstock.errors import NotAllowed, PenstockError
+from penstock.errors import EmbeddedPostgresError, NotAllowed, PenstockError
 from penstock.kernel import admin, health, migrate
 from penstock.kernel.connection import Connection
 from penstock.kernel.health import Condition, Server
@@ -38,8 +38,11 @@ class Check:
 
 def failed(check: str, error: PenstockError) -> Check:
     """An error as a check: its last line is what to do."""
-    said, _, advice = str(error).rpartition("\n")
-    return Check(check, "fail", " ".join((said or advice).split()), advice if said else None)
+    if isinstance(error, EmbeddedPostgresError):
+        advice = "Mend that, or point PENSTOCK_DATABASE_URL at a PostgreSQL server."
+        return Check(check, "fail", " ".join(str(error).split()), advice)
+    said, _, last = str(error).rpartition("\n")
+    return Check(check, "fail", " ".join((said or last).split()), last if said else None)
 
 
 def guarded(check: str, look: Callable[[], list[Check]]) -> list[Check]:

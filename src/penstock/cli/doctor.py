@@ -9,7 +9,7 @@ from penstock.cli.checks import Check, failed, guarded
 from penstock.cli.options import AsJson
 from penstock.cli.output import show_json, show_line, waiting
 from penstock.client import database_url
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, SettingsError
 from penstock.kernel import health
 from penstock.kernel.connection import Connection, connect
 from penstock.settings import Settings, read_settings
@@ -38,6 +38,8 @@ def _examine() -> list[Check]:
             url = database_url()
         with connect(url, application="penstock doctor") as connection:
             return found + _examine_server(connection, settings)
+    except SettingsError as error:
+        return [*found, failed("settings", error)]
     except PenstockError as error:
         return [*found, failed("postgresql", error)]
 
@@ -58,11 +60,12 @@ def _examine_server(connection: Connection, settings: Settings) -> list[Check]:
 
 
 def _examine_queue(connection: Connection) -> list[Check]:
-    found = guarded("schema", partial(checks.schema_checks, connection))
-    if found[0].state != "ok":
+    found = guarded("roles", partial(checks.role_checks, connection))
+    schema = guarded("schema", partial(checks.schema_checks, connection))
+    found += schema
+    if schema[0].state != "ok":
         return found
     for name, look in (
-        ("roles", checks.role_checks),
         ("partitions", checks.partition_checks),
         ("workers", checks.worker_checks),
         ("queue", checks.queue_checks),

@@ -1,5 +1,6 @@
 """penstock worker"""
 
+import atexit
 import importlib
 import os
 import signal
@@ -11,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.output import waiting
+from penstock.cli.output import complain, waiting
 from penstock.client import database_url
-from penstock.errors import SettingsError
+from penstock.errors import SettingsError, WorkerBroken
 from penstock.jobs import JobFunction, handlers_of
 
 
@@ -51,10 +52,17 @@ def worker_command(
         signal.signal(number, lambda *_: worker.stop())
     if while_stdin_open:
         Thread(target=_stop_at_end_of_input, args=[worker.stop], daemon=True).start()
-    tally = worker.run()
-    structlog.get_logger("penstock.worker").info(
-        "stopped", succeeded=tally.succeeded, failed=tally.failed, released=tally.released, refused=tally.refused
-    )
+    try:
+        tally = worker.run()
+        structlog.get_logger("penstock.worker").info(
+            "stopped", succeeded=tally.succeeded, failed=tally.failed, released=tally.released, refused=tally.refused
+        )
+    except WorkerBroken as error:
+        complain(error)
+        raise typer.Exit(1) from error
+    finally:
+        if worker.runners.stuck:
+            _leave(code=1 if sys.exc_info()[0] else 0)
 
 
 def load_handlers(modules: list[str]) -> dict[str, JobFunction]:
@@ -86,6 +94,12 @@ def _is_missing(name: str, error: Exception) -> bool:
     if isinstance(error, ModuleNotFoundError):
         return error.name is not None and f"{name}.".startswith(f"{error.name}.")
     return not all(part.isidentifier() for part in name.split("."))
+
+
+def _leave(code: int) -> None:
+    """End the process whatever the handlers it gave up still do: their threads would keep the interpreter alive."""
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 def _stop_at_end_of_input(stop: Callable[[], None]) -> None:

@@ -260,10 +260,14 @@ declare
   v_lanes text[];
 begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
-  with gone as (
-    delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token
-       and q.cancel_requested and q.status in ('leased', 'running') and (p_rules is null or q.rule = any (p_rules))
+  with held as materialized (
+    select q.job_id
+      from penstock.job_queue q join unnest(p_job_ids, p_tokens) x(job_id, token) on x.job_id = q.job_id and x.token = q.lease_token
+     where q.job_id = any (p_job_ids) and q.cancel_requested and q.status in ('leased', 'running')
+       and (p_rules is null or q.rule = any (p_rules))
+     order by q.job_id for update of q
+  ), gone as (
+    delete from penstock.job_queue q using held h where q.job_id = any (p_job_ids) and q.job_id = h.job_id
     returning q.*
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
@@ -350,8 +354,9 @@ CREATE FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim
   ), merged as (
     select string_agg(query, ' union all ') as query from ruled
   )
-  select case when cardinality(p_runs) = 1 then (select format('select b.job_id, b.run from (%s for update skip locked) b', query) from branch)
-         else format(
+  select case when cardinality(p_runs) = 1
+    then (select format('select b.job_id, b.run from (%s for update skip locked) b', b.query) from branch b)
+    else format(
     'select l.job_id, c.run from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
     'cross join lateral (select q.job_id from penstock.job_queue q '
     'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
@@ -446,7 +451,8 @@ declare
   v_lease_ms bigint;
   v_max_attempts bigint;
 begin
-  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
+  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p',
+                 penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
     into v_jobs, v_picks;
   if coalesce(cardinality(v_jobs), 0) = 0 then
     return;
@@ -1294,14 +1300,20 @@ declare
   v_domains text[];
 begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
-  with released as (
+  with held as materialized (
+    select q.job_id, x.ordinality
+      from penstock.job_queue q join unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+        on x.job_id = q.job_id and x.token = q.lease_token
+     where q.job_id = any (p_job_ids) and q.status in ('leased', 'running')
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
+     order by q.job_id for update of q
+  ), released as (
     update penstock.job_queue q
        set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null,
            started_at = null, rule = null
-      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
-       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
-    returning x.ordinality, q.event_domain)
+      from held h
+     where q.job_id = any (p_job_ids) and q.job_id = h.job_id
+    returning h.ordinality, q.event_domain)
   select array_agg(r.ordinality), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
   perform penstock.wake(v_domains);
   return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);
@@ -1348,12 +1360,18 @@ declare
   v_done bigint[];
 begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
-  with started as (
-    update penstock.job_queue q set status = 'running', started_at = clock_timestamp()
-      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status = 'leased'
+  with held as materialized (
+    select q.job_id, x.ordinality
+      from penstock.job_queue q join unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+        on x.job_id = q.job_id and x.token = q.lease_token
+     where q.job_id = any (p_job_ids) and q.status = 'leased'
        and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
-    returning x.ordinality)
+     order by q.job_id for update of q
+  ), started as (
+    update penstock.job_queue q set status = 'running', started_at = clock_timestamp()
+      from held h
+     where q.job_id = any (p_job_ids) and q.job_id = h.job_id
+    returning h.ordinality)
   select array_agg(s.ordinality) into v_done from started s;
   return query select a.job_id, a.accepted, case a.reason when 'bad_result' then 'already_running' else a.reason end
     from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules) a;
@@ -1448,6 +1466,15 @@ begin
   perform penstock.heartbeat_write(v_executor, v_incarnation, p_kinds, p_pools);
   return v_incarnation;
 end
+$$;
+
+-- Name: fn_queue_reap_stale_leases(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_queue_reap_stale_leases(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select penstock.leases_reap(p_limit)
 $$;
 
 -- Name: fn_queue_tick(); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1558,6 +1585,7 @@ CREATE FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarna
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
+  perform pg_try_advisory_xact_lock_shared(hashtextextended('penstock.beat:' || p_incarnation, 0));
   insert into penstock.queue_heartbeat as h (incarnation, executor_id, executor_kind, kinds, pools)
   values (p_incarnation, p_executor.executor_id, p_executor.executor_kind, p_kinds, p_pools)
   on conflict (incarnation) do update
@@ -1936,7 +1964,7 @@ begin
   with gone as (
     -- job_id = any (…) says nothing the join does not; it is what keeps the plan from scanning the whole queue
     delete from penstock.job_queue q
-     using unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     using (select * from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, ordinality) order by u.job_id) x
      where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
        and not q.cancel_requested and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
     returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane
@@ -2234,15 +2262,16 @@ begin
     return false;
   end if;
   perform pg_advisory_xact_lock(hashtext('penstock.partition'));
-  if to_regclass('penstock.' || v_name) is not null then
-    return false;
-  end if;
-  perform set_config('lock_timeout', '2s', true);
-  execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
-  -- months of UTC, written so that they are read alike whatever TimeZone and DateStyle the caller has
-  v_from := date_trunc('month', p_at at time zone 'UTC');
-  execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)', p_parent, v_name,
-                 to_char(v_from, 'YYYY-MM-DD 00:00:00+00'), to_char(v_from + interval '1 month', 'YYYY-MM-DD 00:00:00+00'));
+  begin
+    perform set_config('lock_timeout', '2s', true);
+    execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
+    -- months of UTC, written so that they are read alike whatever TimeZone and DateStyle the caller has
+    v_from := date_trunc('month', p_at at time zone 'UTC');
+    execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)', p_parent, v_name,
+                   to_char(v_from, 'YYYY-MM-DD 00:00:00+00'), to_char(v_from + interval '1 month', 'YYYY-MM-DD 00:00:00+00'));
+  exception when duplicate_table then
+    return false;  -- made while we waited for the lock; to_regclass would not have heard of it yet
+  end;
   perform set_config('lock_timeout', v_lock_timeout, true);
   return true;
 end
@@ -2484,22 +2513,28 @@ declare
   v_silent record;
   v_count integer := 0;
 begin
+  with unheard as materialized (
+    select distinct q.leased_by, s.executor_id, s.executor_kind
+      from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
+     where q.status in ('leased', 'running')
+       and not exists (select from penstock.queue_heartbeat h where h.incarnation = q.leased_by) limit 1000)
   insert into penstock.queue_heartbeat (incarnation, executor_id, executor_kind)
-  select distinct q.leased_by, s.executor_id, s.executor_kind
-    from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
-   where q.status in ('leased', 'running') and not exists (
-     select from penstock.queue_heartbeat h where h.incarnation = q.leased_by)
+  select u.leased_by, u.executor_id, u.executor_kind from unheard u
+   where pg_try_advisory_xact_lock(hashtextextended('penstock.beat:' || u.leased_by, 0))
   on conflict do nothing;
   for v_silent in
     update penstock.queue_heartbeat h set silent_since = now()
-     where h.silent_since is null and h.beat_at < now() - v_limit
+     where h.incarnation in (select s.incarnation from penstock.queue_heartbeat s
+                              where s.silent_since is null and s.beat_at < now() - v_limit for update skip locked)
     returning h.incarnation, h.executor_id, h.beat_at
   loop
     perform penstock.event_insert(gen_random_uuid(), 'system', 'queue_worker_silent', 'alert', 'executor', v_silent.executor_id,
       jsonb_build_object('incarnation', v_silent.incarnation, 'last_beat_at', v_silent.beat_at), 'system:queue_tick', null, null, null);
     v_count := v_count + 1;
   end loop;
-  delete from penstock.queue_heartbeat h where h.silent_since < now() - interval '1 day';
+  delete from penstock.queue_heartbeat h
+   where h.incarnation in (select s.incarnation from penstock.queue_heartbeat s
+                            where s.silent_since < now() - interval '1 day' for update skip locked);
   return v_count;
 end
 $$;
@@ -2511,18 +2546,22 @@ CREATE FUNCTION penstock.tick_part(p_part text) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+  v_did jsonb;
   v_report jsonb;
 begin
   begin
-    v_report := jsonb_build_object('ok', true, 'did', case p_part
-      when 'promote' then to_jsonb(penstock.promote_due(5000))
-      when 'reap' then to_jsonb(penstock.leases_reap())
-      when 'silence' then to_jsonb(penstock.silence_watch())
-      when 'schedules' then penstock.schedules_run()
-      when 'lanes' then to_jsonb(penstock.lanes_sweep(200))
-      when 'once_keys' then to_jsonb(penstock.once_sweep())
-      when 'analyze' then to_jsonb(penstock.queue_analyze())
-      when 'partitions' then to_jsonb(penstock.partitions_ahead()) end);
+    -- a statement per part: each is only parsed when it is run, so one broken function breaks one part
+    case p_part
+      when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
+      when 'reap' then v_did := to_jsonb(penstock.leases_reap());
+      when 'silence' then v_did := to_jsonb(penstock.silence_watch());
+      when 'schedules' then v_did := penstock.schedules_run();
+      when 'lanes' then v_did := to_jsonb(penstock.lanes_sweep(200));
+      when 'once_keys' then v_did := to_jsonb(penstock.once_sweep());
+      when 'analyze' then v_did := to_jsonb(penstock.queue_analyze());
+      when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
+    end case;
+    v_report := jsonb_build_object('ok', true, 'did', v_did);
   exception when others then
     v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
   end;
@@ -4166,6 +4205,12 @@ GRANT ALL ON FUNCTION penstock.fn_queue_farewell(p_executor_id text, p_incarnati
 REVOKE ALL ON FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]) TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_incarnation uuid, p_kinds text[], p_pools text[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_queue_reap_stale_leases(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_queue_reap_stale_leases(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_queue_reap_stale_leases(p_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_queue_reap_stale_leases(p_limit integer) TO workflow_admin;
 
 -- Name: FUNCTION fn_queue_tick(); Type: ACL; Schema: penstock; Owner: -
 

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from penstock import Job, job
 from penstock.jobs import PermanentError
@@ -122,6 +123,14 @@ def babbles(job: Job) -> None:
     while True:
         sys.stderr.write("babble\n" * 100)
         time.sleep(0.0001)
+
+
+@job("hangs_in_a_pool")
+def hangs_in_a_pool(job: Job) -> None:
+    """Waits for a thread that the interpreter would wait for at its end."""
+    note(job, "began")
+    with ThreadPoolExecutor() as pool:
+        pool.submit(wait_at, "never").result()
 
 
 @job("calm")

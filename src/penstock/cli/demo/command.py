@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +28,8 @@ from penstock.settings import Settings, read_settings
 DATABASE = "penstock_demo"
 _WORKERS = 2
 _JOBS = 20_000
+# for another demo to end
+_TURN_S = 180.0
 # for the workers of a killed demo to notice that it is gone
 _PATIENCE_S = 15.0
 _STALL_S = 60.0
@@ -71,10 +73,10 @@ def _fresh_database(settings: Settings) -> Iterator[str]:
     server = EmbeddedPostgres(settings.data_folder)
     with waiting("starting PostgreSQL"):
         server.start()
-    with (
-        connect(server.url(), application="penstock demo") as connection,
-        databases.alone(connection, "demo", patience_s=_PATIENCE_S),
-    ):
+    with ExitStack() as held:
+        connection = held.enter_context(connect(server.url(), application="penstock demo"))
+        with waiting("waiting for another demo to end"):
+            held.enter_context(databases.alone(connection, "demo", patience_s=_TURN_S))
         with waiting("making the demo's database"):
             databases.drop(connection, DATABASE, patience_s=_PATIENCE_S)
             url = embedded_database(server, DATABASE)

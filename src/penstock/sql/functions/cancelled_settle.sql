@@ -8,10 +8,14 @@ declare
   v_lanes text[];
 begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
-  with gone as (
-    delete from penstock.job_queue q using unnest(p_job_ids, p_tokens) x(job_id, token)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token
-       and q.cancel_requested and q.status in ('leased', 'running') and (p_rules is null or q.rule = any (p_rules))
+  with held as materialized (
+    select q.job_id
+      from penstock.job_queue q join unnest(p_job_ids, p_tokens) x(job_id, token) on x.job_id = q.job_id and x.token = q.lease_token
+     where q.job_id = any (p_job_ids) and q.cancel_requested and q.status in ('leased', 'running')
+       and (p_rules is null or q.rule = any (p_rules))
+     order by q.job_id for update of q
+  ), gone as (
+    delete from penstock.job_queue q using held h where q.job_id = any (p_job_ids) and q.job_id = h.job_id
     returning q.*
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)

@@ -1,6 +1,7 @@
 -- fn_job_release: give jobs back unrun; the attempt does not count.
 --   returns  per job: accepted, or the reason why not
 --   writes   job_queue
+--   locks    job_queue rows by job_id
 create or replace function penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[])
 returns table (job_id bigint, accepted boolean, reason text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -11,14 +12,20 @@ declare
   v_domains text[];
 begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
-  with released as (
+  with held as materialized (
+    select q.job_id, x.ordinality
+      from penstock.job_queue q join unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+        on x.job_id = q.job_id and x.token = q.lease_token
+     where q.job_id = any (p_job_ids) and q.status in ('leased', 'running')
+       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
+     order by q.job_id for update of q
+  ), released as (
     update penstock.job_queue q
        set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null,
            started_at = null, rule = null
-      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
-     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
-       and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
-    returning x.ordinality, q.event_domain)
+      from held h
+     where q.job_id = any (p_job_ids) and q.job_id = h.job_id
+    returning h.ordinality, q.event_domain)
   select array_agg(r.ordinality), array_agg(distinct r.event_domain) into v_done, v_domains from released r;
   perform penstock.wake(v_domains);
   return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);

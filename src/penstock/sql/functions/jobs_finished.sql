@@ -13,7 +13,7 @@ begin
   with gone as (
     -- job_id = any (…) says nothing the join does not; it is what keeps the plan from scanning the whole queue
     delete from penstock.job_queue q
-     using unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+     using (select * from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, ordinality) order by u.job_id) x
      where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
        and not q.cancel_requested and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
     returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane

@@ -14,15 +14,16 @@ begin
     return false;
   end if;
   perform pg_advisory_xact_lock(hashtext('penstock.partition'));
-  if to_regclass('penstock.' || v_name) is not null then
-    return false;
-  end if;
-  perform set_config('lock_timeout', '2s', true);
-  execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
-  -- months of UTC, written so that they are read alike whatever TimeZone and DateStyle the caller has
-  v_from := date_trunc('month', p_at at time zone 'UTC');
-  execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)', p_parent, v_name,
-                 to_char(v_from, 'YYYY-MM-DD 00:00:00+00'), to_char(v_from + interval '1 month', 'YYYY-MM-DD 00:00:00+00'));
+  begin
+    perform set_config('lock_timeout', '2s', true);
+    execute format('create table penstock.%I (like penstock.%I including all)', v_name, p_parent);
+    -- months of UTC, written so that they are read alike whatever TimeZone and DateStyle the caller has
+    v_from := date_trunc('month', p_at at time zone 'UTC');
+    execute format('alter table penstock.%I attach partition penstock.%I for values from (%L) to (%L)', p_parent, v_name,
+                   to_char(v_from, 'YYYY-MM-DD 00:00:00+00'), to_char(v_from + interval '1 month', 'YYYY-MM-DD 00:00:00+00'));
+  exception when duplicate_table then
+    return false;  -- made while we waited for the lock; to_regclass would not have heard of it yet
+  end;
   perform set_config('lock_timeout', v_lock_timeout, true);
   return true;
 end

@@ -5,18 +5,22 @@
 create or replace function penstock.tick_part(p_part text) returns jsonb
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
+  v_did jsonb;
   v_report jsonb;
 begin
   begin
-    v_report := jsonb_build_object('ok', true, 'did', case p_part
-      when 'promote' then to_jsonb(penstock.promote_due(5000))
-      when 'reap' then to_jsonb(penstock.leases_reap())
-      when 'silence' then to_jsonb(penstock.silence_watch())
-      when 'schedules' then penstock.schedules_run()
-      when 'lanes' then to_jsonb(penstock.lanes_sweep(200))
-      when 'once_keys' then to_jsonb(penstock.once_sweep())
-      when 'analyze' then to_jsonb(penstock.queue_analyze())
-      when 'partitions' then to_jsonb(penstock.partitions_ahead()) end);
+    -- a statement per part: each is only parsed when it is run, so one broken function breaks one part
+    case p_part
+      when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
+      when 'reap' then v_did := to_jsonb(penstock.leases_reap());
+      when 'silence' then v_did := to_jsonb(penstock.silence_watch());
+      when 'schedules' then v_did := penstock.schedules_run();
+      when 'lanes' then v_did := to_jsonb(penstock.lanes_sweep(200));
+      when 'once_keys' then v_did := to_jsonb(penstock.once_sweep());
+      when 'analyze' then v_did := to_jsonb(penstock.queue_analyze());
+      when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
+    end case;
+    v_report := jsonb_build_object('ok', true, 'did', v_did);
   exception when others then
     v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
   end;

@@ -1,0 +1,41 @@
+"""Settings say which variable is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import SettingsError
+from penstock.settings import read_settings
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PENSTOCK_DATABASE_URL", "PENSTOCK_DATABASE", "PENSTOCK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_any_variable_it_is_the_embedded_server_in_the_home_folder() -> None:
+    settings = read_settings()
+    assert settings.database_url is None
+    assert settings.data_folder == Path.home() / ".penstock" / "postgres"
+
+
+def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_DATABASE_URL", "")
+    monkeypatch.setenv("PENSTOCK_DATABASE", "demo")
+    assert (read_settings().database_url, read_settings().database) == (None, "demo")
+
+
+def test_a_database_of_the_embedded_server_and_another_server_contradict_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PENSTOCK_DATABASE_URL", "postgresql://host/shop")
+    monkeypatch.setenv("PENSTOCK_DATABASE", "demo")
+    with pytest.raises(SettingsError, match="unset one of them"):
+        read_settings()
+
+
+def test_a_bad_database_name_is_refused_with_the_variables_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_DATABASE", "a b")
+    with pytest.raises(SettingsError, match="PENSTOCK_DATABASE: "):
+        read_settings()
