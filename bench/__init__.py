@@ -1,1 +1,1 @@
-"""Measurements; `python -m bench` runs them."""
+"""Measurements: `python -m bench` for the table, `python -m bench.soak` for the long runs."""

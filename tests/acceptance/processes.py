@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 APPS = "tests.acceptance.apps"
 PENSTOCK = Path(sys.executable).parent / "penstock"
 
+_LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.02
 
@@ -145,4 +146,4 @@ def crew(database: str, tmp_path: Path) -> Iterator[Crew]:
 
 
 def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

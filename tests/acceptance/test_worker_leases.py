@@ -48,14 +48,34 @@ def test_a_job_that_kills_its_worker_takes_no_neighbour_along(db: Connection, cr
 
 def _restarted(db: Connection, crew: Crew, killer: int) -> WorkerProcess:
     """Start workers, each after the end of the one before, until the killer is dead; the one that survived."""
-    deaths = 0
-    while True:
+    for _ in range(4):
         worker = crew.start("killer", "--concurrency", "5", ready=False)
-        until(lambda: not worker.is_alive or status(db, killer) == "dead_lettered", "the worker's end, or the killer's")  # noqa: B023
+        _await_a_death(db, worker, killer)
         if worker.is_alive:
             return worker
-        deaths += 1
-        assert deaths <= 3
+    raise AssertionError("the killer was tried too often")
+
+
+def _await_a_death(db: Connection, worker: WorkerProcess, killer: int) -> None:
+    until(lambda: not worker.is_alive or status(db, killer) == "dead_lettered", "the worker's end, or the killer's")
+
+
+def test_a_long_job_that_once_lost_its_worker_holds_up_no_others(db: Connection, crew: Crew) -> None:
+    set_config(db, "queue.lease_ms.gated", "1000")
+    quick_retries(db)
+    long, *others = [
+        jobs.enqueue(db, {"kind": "gated", "safe_payload": {"gate": gate}}) for gate in ("long", "go", "go", "go")
+    ]
+    first = crew.start("gated", "--concurrency", "4")
+    crew.await_notes("began", 4)
+    first.kill()
+    crew.open_gate("go")
+    second = crew.start("gated", "--concurrency", "4")
+    until(lambda: second.pid in {line["pid"] for line in crew.notes("began") if line["job"] == long}, "the long job")
+    await_end(db, [jobs.enqueue(db, {"kind": "quick"})])
+    crew.start("gated", "--concurrency", "4")
+    await_end(db, others)
+    assert status(db, long) == "running"
 
 
 def test_a_worker_with_too_many_handlers_that_never_end_gives_up_its_life(db: Connection, crew: Crew) -> None:

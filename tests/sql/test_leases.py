@@ -13,6 +13,7 @@ from penstock.model import Answer, Claim
 from tests.sql.support import (
     beat,
     configure,
+    contents,
     enqueue,
     expire,
     fail,
@@ -310,6 +311,18 @@ def test_a_release_makes_the_job_ready_for_anybody(db: Connection) -> None:
         assert (live["status"], live["attempt"], live["leased_by"], live["started_at"]) == ("ready", 0, None, None)
     assert [claim.job_id for claim in jobs.claim(db, "other", 10)] == ids
     assert refused(db, ids[:1], [claims[0].lease_token]) == [Answer(ids[0], False, "stale_token")]
+
+
+def test_a_release_under_a_stale_token_gives_nothing_back(db: Connection) -> None:
+    job_id = enqueue(db)
+    stale = take_one(db)
+    reap(db, job_id)
+    current = take_one(db)
+    before = contents(db)
+    assert jobs.release(db, [job_id], [stale.lease_token]) == [Answer(job_id, False, "stale_token")]
+    assert contents(db) == before
+    finish(db, current)
+    assert jobs.release(db, [job_id], [current.lease_token]) == [Answer(job_id, False, "finished")]
 
 
 def test_many_leases_are_taken_back_over_several_ticks(db: Connection) -> None:

@@ -99,24 +99,26 @@ def test_no_call_scans_the_queue_or_its_history(name: str, full: Connection) -> 
         assert _sequential_scans(full) == before
 
 
-def _plan(connection: Connection, pools: str) -> str:
+def _plan(connection: Connection, pools: str, below: bool) -> str:
     (query,) = connection.execute(
-        "select penstock.claim_query('PG_worker', array(select penstock.claim_runs(e, null, %s)), 500)"
+        "select penstock.claim_query('PG_worker', array(select penstock.claim_runs(e, null, %s)), 500, true, %s)"
         " from penstock.executor e where e.executor_id = 'default'",
-        [pools],
+        [pools, below],
     ).fetchone() or ("",)
     return "\n".join(row[0] for row in connection.execute(f"explain {query}".encode()).fetchall())
 
 
-def test_several_runs_are_merged_without_a_sort(full: Connection) -> None:
-    plan = _plan(full, "{shared,priority}")
+@pytest.mark.parametrize(("below", "runs"), [(False, 4), (True, 5)])
+def test_several_runs_are_merged_without_a_sort(full: Connection, below: bool, runs: int) -> None:
+    plan = _plan(full, "{shared,priority}", below)
     assert "Merge Append" in plan
     assert "Sort  " not in plan
-    assert plan.count("job_queue_ready") == 5
+    assert plan.count("job_queue_ready") == runs
 
 
-def test_a_single_run_is_one_ordered_index_scan(full: Connection) -> None:
-    plan = _plan(full, "{priority}")
+@pytest.mark.parametrize("below", [False, True])
+def test_a_single_run_is_one_ordered_index_scan(full: Connection, below: bool) -> None:
+    plan = _plan(full, "{priority}", below)
     assert "Index Scan using job_queue_ready" in plan
     assert "Sort" not in plan
     assert "Append" not in plan

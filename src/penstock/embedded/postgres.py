@@ -112,6 +112,8 @@ def default_settings() -> dict[str, str]:
         "full_page_writes": "on",
         "wal_compression": "off",
         "max_wal_size": "4GB",
+        # claims walk over dead entries of the queue until a vacuum removes them
+        "autovacuum_naptime": "5s",
         "shared_buffers": f"{_shared_buffers_bytes() // 1024}kB",
         "max_connections": "200",
         "max_locks_per_transaction": "128",

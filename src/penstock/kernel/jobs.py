@@ -41,13 +41,14 @@ def claim(
     pools: Sequence[str] | None = None,
     incarnation: UUID | None = None,
     start: bool = False,
+    suspects: bool = True,
 ) -> list[Claim]:
     """fn_job_claim."""
     with translated():
         rows = connection.execute(
             "select job_id, lease_token, job_kind, attempt, started, suspect, enqueued_at"
-            " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s)",
-            [executor_id, limit, _list(kinds), _list(pools), incarnation, start],
+            " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s, %s)",
+            [executor_id, limit, _list(kinds), _list(pools), incarnation, start, suspects],
             binary=True,
         ).fetchall()
     return list(map(Claim._make, rows))

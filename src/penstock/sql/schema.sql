@@ -302,6 +302,32 @@ begin
 end
 $$;
 
+-- Name: claim_lock(text, penstock.claim_run[], integer, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_lock(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, OUT jobs bigint[], OUT runs integer[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_runs penstock.claim_run[] := p_runs;
+  v_query text;
+  v_jobs bigint[];
+  v_picks integer[];
+begin
+  jobs := '{}';
+  runs := '{}';
+  for v_below in 0..1 loop
+    v_query := penstock.claim_query(p_executor_kind, v_runs, p_limit - cardinality(jobs), p_suspects, v_below = 1);
+    continue when v_query is null;
+    execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', v_query) into v_jobs, v_picks;
+    jobs := jobs || v_jobs;
+    runs := runs || v_picks;
+    exit when cardinality(jobs) >= p_limit;
+    v_runs := penstock.claim_rooms_left(p_runs, runs);
+  end loop;
+end
+$$;
+
 -- Name: executor; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.executor (
@@ -313,9 +339,9 @@ CREATE TABLE penstock.executor (
     CONSTRAINT executor_executor_id_check CHECK ((executor_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text))
 );
 
--- Name: claim_pass(penstock.executor, integer, text[], text[], uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: claim_pass(penstock.executor, integer, text[], text[], uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) RETURNS SETOF penstock.job_claim
+CREATE FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS SETOF penstock.job_claim
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -327,44 +353,48 @@ begin
     v_runs := (penstock.claim_rooms(v_runs))[1:65];
   end if;
   if cardinality(v_runs) > 0 then
-    return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start);
+    return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start, p_suspects);
   end if;
 end
 $$;
 
--- Name: claim_query(text, penstock.claim_run[], integer); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: claim_query(text, penstock.claim_run[], integer, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) RETURNS text
+CREATE FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, p_below boolean) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
-  with branch as (
+  with term as (
+    select p_runs[1].head_priority as top, p_runs[65] as bound
+  ), branch as (
     select r.rule, r.room, format(
       'select %s as run, q.job_id, q.priority from penstock.job_queue q where q.status = ''ready'' and q.executor = %L '
-      'and q.pool = %L and q.job_kind = %L and q.event_domain = %L and q.priority >= %s '
-      'order by q.priority desc, q.job_id limit %s',
-      r.ordinality, p_executor_kind, r.pool, r.job_kind, r.event_domain, r.priority_floor,
-      case when cardinality(p_runs) = 1 then least(r.room, p_limit) else coalesce(r.room, p_limit * 8) end) as query
-      from unnest(p_runs) with ordinality r where r.ordinality <= 64
+      'and q.pool = %L and q.job_kind = %L and q.event_domain = %L and %s%s order by q.priority desc, q.job_id limit %s',
+      r.ordinality, p_executor_kind, r.pool, r.job_kind, r.event_domain,
+      case when p_below then format('q.priority < %s and q.priority >= %s', t.top, r.priority_floor)
+           -- not '=': the planner would drop priority from the order, and read the primary key instead
+           else format('q.priority <= %1$s and q.priority >= %1$s and q.job_id >= %2$s', t.top, r.head_job_id) end,
+      case when p_suspects then '' else ' and q.reaped = 0' end, coalesce(r.room, p_limit * 8)) as query
+      from term t, unnest(p_runs) with ordinality r
+     where r.ordinality <= 64 and case when p_below then t.top > r.priority_floor else r.head_priority = t.top end
   ), ruled as (
     select case when room is null then string_agg('(' || query || ')', ' union all ')
                 else format('(select * from (%s) r order by priority desc, job_id limit %s)',
                             string_agg('(' || query || ')', ' union all '), room) end as query
       from branch group by rule, room
-  ), merged as (
-    select string_agg(query, ' union all ') as query from ruled
   )
-  select case when cardinality(p_runs) = 1
-    then (select format('select b.job_id, b.run from (%s for update skip locked) b', b.query) from branch b)
-    else format(
-    'select l.job_id, c.run from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
-    'cross join lateral (select q.job_id from penstock.job_queue q '
-    'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
-    m.query,
-    case when p_runs[65].head_job_id is not null then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)',
-                                                   p_runs[65].head_priority, p_runs[65].head_job_id) else '' end,
-    p_limit * 8, p_limit) end
-    from merged m
+  select case when (select count(*) from branch) = 1
+    then (select format('select b.job_id, b.run from (%s for update skip locked) b limit %s', b.query, p_limit) from branch b)
+    else (select format(
+      'select l.job_id, c.run from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
+      'cross join lateral (select q.job_id from penstock.job_queue q '
+      'where q.job_id = c.job_id and q.status = ''ready'' for update skip locked) l limit %s',
+      string_agg(r.query, ' union all '),
+      case when p_below and (t.bound).head_job_id is not null
+           then format('where priority > %1$s or (priority = %1$s and job_id < %2$s)', (t.bound).head_priority, (t.bound).head_job_id)
+           when (t.bound).head_priority = t.top then format('where job_id < %s', (t.bound).head_job_id) else '' end,
+      p_limit * 8, p_limit) from ruled r) end
+    from term t
 $_$;
 
 -- Name: claim_rooms(penstock.claim_run[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -397,6 +427,21 @@ begin
      where s.room is null or s.room > 0
      order by r.ordinality);
 end
+$$;
+
+-- Name: claim_rooms_left(penstock.claim_run[], integer[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_rooms_left(p_runs penstock.claim_run[], p_picks integer[]) RETURNS penstock.claim_run[]
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with picked as (
+    select r.rule, count(*)::integer as jobs
+      from unnest(p_picks) p(run) join unnest(p_runs) with ordinality r on r.ordinality = p.run group by r.rule)
+  select case when exists (select from unnest(p_runs) r where r.room is not null) then array(
+    select row(r.pool, r.job_kind, r.event_domain, r.head_priority, r.head_job_id, r.rule, r.priority_floor, r.max_parallel,
+               r.room - coalesce(p.jobs, 0))::penstock.claim_run
+      from unnest(p_runs) with ordinality r left join picked p on p.rule = r.rule order by r.ordinality) else p_runs end
 $$;
 
 -- Name: claim_runs(penstock.executor, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -436,9 +481,9 @@ begin
 end
 $$;
 
--- Name: claim_take(penstock.executor, penstock.claim_run[], integer, uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: claim_take(penstock.executor, penstock.claim_run[], integer, uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean) RETURNS SETOF penstock.job_claim
+CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS SETOF penstock.job_claim
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -451,9 +496,7 @@ declare
   v_lease_ms bigint;
   v_max_attempts bigint;
 begin
-  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p',
-                 penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
-    into v_jobs, v_picks;
+  select l.jobs, l.runs into v_jobs, v_picks from penstock.claim_lock(p_executor.executor_kind, p_runs, p_limit, p_suspects) l;
   if coalesce(cardinality(v_jobs), 0) = 0 then
     return;
   end if;
@@ -1033,9 +1076,9 @@ begin
 end
 $$;
 
--- Name: fn_job_claim(text, integer, text[], text[], uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_job_claim(text, integer, text[], text[], uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[] DEFAULT NULL::text[], p_pools text[] DEFAULT NULL::text[], p_incarnation uuid DEFAULT NULL::uuid, p_start boolean DEFAULT false) RETURNS SETOF penstock.job_claim
+CREATE FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[] DEFAULT NULL::text[], p_pools text[] DEFAULT NULL::text[], p_incarnation uuid DEFAULT NULL::uuid, p_start boolean DEFAULT false, p_suspects boolean DEFAULT true) RETURNS SETOF penstock.job_claim
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1052,10 +1095,12 @@ begin
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  v_claims := array(select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start) c);
+  v_claims := array(
+    select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects) c);
   if cardinality(v_claims) < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
-    v_claims := v_claims || array(select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools,
-                                                                    v_incarnation, p_start) c);
+    v_claims := v_claims || array(
+      select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start,
+                                        p_suspects) c);
   end if;
   return query select * from unnest(v_claims) c order by c.priority desc, c.job_id;
 end
@@ -1585,7 +1630,7 @@ CREATE FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarna
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  perform pg_try_advisory_xact_lock_shared(hashtextextended('penstock.beat:' || p_incarnation, 0));
+  perform pg_advisory_xact_lock_shared(hashtextextended('penstock.beat:' || p_incarnation, 0));
   insert into penstock.queue_heartbeat as h (incarnation, executor_id, executor_kind, kinds, pools)
   values (p_incarnation, p_executor.executor_id, p_executor.executor_kind, p_kinds, p_pools)
   on conflict (incarnation) do update
@@ -1863,8 +1908,9 @@ begin
     returning k.ref
   )
   select array_agg(t.ref::bigint) into v_new from taken t;
-  return array(select r from unnest(p_rows) r
-                where r.idempotency_key is null or r.job_id = any (v_new) order by r.ordinal);
+  -- a join: an array of thousands is searched from its start for every row
+  return array(select r from unnest(p_rows) r left join unnest(v_new) n(job_id) on n.job_id = r.job_id
+                where r.idempotency_key is null or n.job_id is not null order by r.ordinal);
 end
 $$;
 
@@ -3968,31 +4014,39 @@ REVOKE ALL ON FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bi
 
 REVOKE ALL ON FUNCTION penstock.causation_depth(p_event_id uuid) FROM PUBLIC;
 
+-- Name: FUNCTION claim_lock(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, OUT jobs bigint[], OUT runs integer[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_lock(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, OUT jobs bigint[], OUT runs integer[]) FROM PUBLIC;
+
 -- Name: TABLE executor; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.executor TO workflow_admin;
 GRANT SELECT ON TABLE penstock.executor TO dot_executor;
 GRANT SELECT ON TABLE penstock.executor TO penstock_reader;
 
--- Name: FUNCTION claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) FROM PUBLIC;
 
--- Name: FUNCTION claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, p_below boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, p_below boolean) FROM PUBLIC;
 
 -- Name: FUNCTION claim_rooms(p_runs penstock.claim_run[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.claim_rooms(p_runs penstock.claim_run[]) FROM PUBLIC;
 
+-- Name: FUNCTION claim_rooms_left(p_runs penstock.claim_run[], p_picks integer[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_rooms_left(p_runs penstock.claim_run[], p_picks integer[]) FROM PUBLIC;
+
 -- Name: FUNCTION claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]) FROM PUBLIC;
 
--- Name: FUNCTION claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) FROM PUBLIC;
 
 -- Name: FUNCTION config_expects(p_key text); Type: ACL; Schema: penstock; Owner: -
 
@@ -4107,11 +4161,11 @@ GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_re
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO workflow_admin;
 
--- Name: FUNCTION fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) TO workflow_admin;
 
 -- Name: FUNCTION fn_job_dead_letter_replay(p_dead_letter_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
 

@@ -92,7 +92,7 @@ class Fetcher:
     def _appetite(self) -> tuple[int, bool]:
         """How many jobs to claim now, and whether to start them with the claim."""
         pace = self._runners.pace.seconds
-        waiting = len(self._shelf)
+        waiting = self._shelf.ready
         if pace is None or (waiting == 0 and pace > _QUICK_S):
             return max(0, self._runners.idle - waiting), True
         if self._is_stalled():
@@ -125,6 +125,7 @@ class Fetcher:
                 pools=scope.pools,
                 incarnation=scope.incarnation,
                 start=start,
+                suspects=self._shelf.wants_suspects,
             )
         for notice in set(said) - self._said:
             self._said.add(notice)
@@ -142,19 +143,14 @@ class Fetcher:
     def _give_back_excess(self) -> None:
         """Handlers have become slow: jobs that would wait long are better off with somebody else."""
         pace = self._runners.pace.seconds
-        waiting = len(self._shelf)
-        if pace is None or not waiting:
-            return
+        excess = self._shelf.take_stranded(_STALLED_S)
         if self._is_stalled():
-            excess = self._shelf.take_last(0)
-        elif waiting * pace / self._concurrency >= _TOO_FAR_AHEAD_S:
-            excess = self._shelf.take_last(max(self._concurrency, int(self._concurrency * _AHEAD_S / pace)))
-        else:
-            return
-        if not excess:
-            return
-        log.info("gave jobs back: handlers have become slow", jobs=len(excess), pace_s=round(pace, 3))
-        self._reporter.released(excess)
+            excess += self._shelf.take_last(0)
+        elif pace is not None and self._shelf.ready * pace / self._concurrency >= _TOO_FAR_AHEAD_S:
+            excess += self._shelf.take_last(max(self._concurrency, int(self._concurrency * _AHEAD_S / pace)))
+        if excess:
+            log.info("gave jobs back: they would have waited long", jobs=len(excess))
+            self._reporter.released(excess)
 
     def _is_stalled(self) -> bool:
         """Every runner is busy, and none has ended a job for a while: the pace of the past says nothing now."""

@@ -1,7 +1,8 @@
 """The jobs a worker holds: fetched and waiting, running, or ended and not yet reported."""
 
+import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from threading import Condition
 
 from penstock.jobs import Job
@@ -46,12 +47,24 @@ class Shelf:
         self.held: set[Held] = set()
         self._ready: deque[Held] = deque()
         self._suspects: deque[Held] = deque()
-        self._suspect_runs = False
+        # the suspect that runs, or has run and is not reported yet; and since when
+        self._suspect: Held | None = None
+        self._suspect_since = 0.0
+        self.on_suspects_done: Callable[[], None] = lambda: None
         self._waiting = 0
         self._changed = Condition()
 
     def __len__(self) -> int:
         return len(self._ready) + len(self._suspects)
+
+    @property
+    def ready(self) -> int:
+        """How many wait that any free runner may take."""
+        return len(self._ready)
+
+    @property
+    def wants_suspects(self) -> bool:
+        return self._suspect is None and not self._suspects
 
     def put(self, batch: list[Held]) -> None:
         self.held.update(batch)
@@ -78,8 +91,9 @@ class Shelf:
         if self._suspect_waits():
             with self._changed:
                 if self._suspect_waits():
-                    self._suspect_runs = True
-                    return self._suspects.popleft()
+                    self._suspect = self._suspects.popleft()
+                    self._suspect_since = time.monotonic()
+                    return self._suspect
         try:
             return self._ready.popleft()
         except IndexError:
@@ -115,13 +129,24 @@ class Shelf:
                 break
         return taken
 
-    def suspect_ended(self) -> None:
-        with self._changed:
-            self._suspect_runs = False
-            self._changed.notify()
+    def take_stranded(self, patience_s: float) -> list[Held]:
+        """Suspects that wait behind one that runs long."""
+        taken: list[Held] = []
+        if self._suspects and self._suspect is not None and time.monotonic() > self._suspect_since + patience_s:
+            with self._changed:
+                taken.extend(self._suspects)
+                self._suspects.clear()
+        return taken
 
     def forget(self, batch: Iterable[Held]) -> None:
+        """These are reported. Only now the next suspect may begin: its end must not take an unreported one along."""
         self.held.difference_update(batch)
+        if self._suspect is not None and self._suspect not in self.held:
+            with self._changed:
+                self._suspect = None
+                self._changed.notify()
+            if not self._suspects:
+                self.on_suspects_done()
 
     def _suspect_waits(self) -> bool:
-        return bool(self._suspects) and not self._suspect_runs
+        return bool(self._suspects) and self._suspect is None

@@ -77,6 +77,7 @@ class Worker:
             options.concurrency,
             options.poll_ms / 1000,
         )
+        self.shelf.on_suspects_done = self.fetcher.wake.set
         self.beater = Beater(self._link("beat", self._say_hello), scope, self.shelf, self.runners, self.fetcher)
         self.ticker = Ticker(self._link("tick"))
         self.listener = Listener(self._link("listen", queue.listen), self.fetcher.wake.set)

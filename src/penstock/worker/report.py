@@ -119,10 +119,13 @@ class Reporter:
         too_large = {answer.job_id for answer in refused if answer.reason == "bad_result"}
         for answer in refused:
             self._refused("finish", answer)
-        for held, _ in batch if too_large else ():
+        if not too_large:
+            self._shelf.forget([held for held, _ in batch])
+            return
+        self._shelf.forget([held for held, _ in batch if held.claim.job_id not in too_large])
+        for held, _ in batch:
             if held.claim.job_id in too_large:
                 self.failed(held, _RESULT_TOO_LARGE)
-        self._shelf.forget([held for held, _ in batch])
 
     def _fail(self, batch: list[tuple[Held, Json]]) -> None:
         ids = [held.claim.job_id for held, _ in batch]

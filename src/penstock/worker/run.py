@@ -36,11 +36,8 @@ class Pace:
         self.ended_at = now = time.monotonic()
         seconds = now - began
         before = self.seconds
-        # rises at once, falls slowly: holding too many jobs of slow handlers is the costly mistake
-        if before is None or seconds > before:
-            self.seconds = seconds if before is None else before + 0.3 * (seconds - before)
-        else:
-            self.seconds = before + 0.02 * (seconds - before)
+        # one long wait for the interpreter's lock is no slow handler: twenty slow jobs in a row are
+        self.seconds = seconds if before is None else before + 0.05 * (seconds - before)
 
 
 class Runners:
@@ -132,8 +129,6 @@ class Runners:
         self._busy.pop(number, None)
         held.job.cancelled = True
         self._reporter.failed(held, {"type": kind, "message": message})
-        if held.claim.suspect:
-            self._shelf.suspect_ended()
         self._cancel(held)
         # a thread cannot be stopped: another one takes its place
         self._start_thread()
@@ -166,14 +161,7 @@ class Runners:
 
     def _run_one(self, held: Held, number: int) -> bool:
         """Run one job; False when the job was given up meanwhile, and this thread was replaced."""
-        kept = True
-        try:
-            if self._is_started(held):
-                kept = self._handle(held, number)
-            return kept
-        finally:
-            if kept and held.claim.suspect:
-                self._shelf.suspect_ended()
+        return self._handle(held, number) if self._is_started(held) else True
 
     def _is_started(self, held: Held) -> bool:
         if not held.is_ours(time.monotonic()):

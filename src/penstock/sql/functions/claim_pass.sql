@@ -3,7 +3,8 @@
 --   returns        the jobs taken, in no order
 --   locks          rules with max_parallel, then job_queue rows (skipping locked ones)
 create or replace function penstock.claim_pass(
-  p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean)
+  p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean,
+  p_suspects boolean)
 returns setof penstock.job_claim
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,7 +15,7 @@ begin
     v_runs := (penstock.claim_rooms(v_runs))[1:65];
   end if;
   if cardinality(v_runs) > 0 then
-    return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start);
+    return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start, p_suspects);
   end if;
 end
 $$;

@@ -5,7 +5,8 @@
 --   locks          job_queue rows (skipping locked ones)
 --   Planned anew with every call: a plan made for an empty queue must not meet a full one.
 create or replace function penstock.claim_take(
-  p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean)
+  p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean,
+  p_suspects boolean)
 returns setof penstock.job_claim
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
@@ -16,9 +17,7 @@ declare
   v_lease_ms bigint;
   v_max_attempts bigint;
 begin
-  execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p',
-                 penstock.claim_query(p_executor.executor_kind, p_runs, p_limit))
-    into v_jobs, v_picks;
+  select l.jobs, l.runs into v_jobs, v_picks from penstock.claim_lock(p_executor.executor_kind, p_runs, p_limit, p_suspects) l;
   if coalesce(cardinality(v_jobs), 0) = 0 then
     return;
   end if;

@@ -4,13 +4,14 @@
 --   p_kinds, p_pools  only these; null for all
 --   p_incarnation  the process that will hold the leases; null: a fresh one, which nothing extends
 --   p_start        start them too, except those that must be started alone (reaped before, or on their last attempt)
+--   p_suspects     false: leave jobs that were reaped while they ran to somebody who has time to start each alone
 --   returns        the jobs, higher priority first, then lower job_id; facts are read from job, without locks. A suspect
 --                  was reaped while it ran: start it alone
 --   writes         job_queue; a claim that comes back short also looks after due jobs and lanes
 --   locks          rules with max_parallel, then job_queue rows (skipping locked ones)
 create or replace function penstock.fn_job_claim(
   p_executor_id text, p_limit integer, p_kinds text[] default null, p_pools text[] default null,
-  p_incarnation uuid default null, p_start boolean default false) returns setof penstock.job_claim
+  p_incarnation uuid default null, p_start boolean default false, p_suspects boolean default true) returns setof penstock.job_claim
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_executor penstock.executor := penstock.executor_checked(p_executor_id);
@@ -25,10 +26,12 @@ begin
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  v_claims := array(select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start) c);
+  v_claims := array(
+    select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects) c);
   if cardinality(v_claims) < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
-    v_claims := v_claims || array(select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools,
-                                                                    v_incarnation, p_start) c);
+    v_claims := v_claims || array(
+      select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start,
+                                        p_suspects) c);
   end if;
   return query select * from unnest(v_claims) c order by c.priority desc, c.job_id;
 end

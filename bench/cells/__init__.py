@@ -1,0 +1,22 @@
+"""The cells of the table, by name. Each function measures what its cell shows."""
+
+from collections.abc import Callable
+
+from bench.cells import claim, drain, enqueue, latency
+from bench.results import Cell
+from bench.run import Bench
+
+CELLS: dict[str, Callable[[Bench], list[Cell]]] = {
+    "enqueue_bulk": enqueue.bulk,
+    "enqueue_keyed": enqueue.keyed,
+    "drain_100k": drain.short,
+    "drain_300k": drain.long,
+    "drain_vs_raw": drain.against_raw,
+    "wal_bytes_per_job": drain.wal,
+    "latency_wake_p50": latency.wake_p50,
+    "latency_wake_p99": latency.wake_p99,
+    "latency_poll": latency.poll,
+    "claim_backlog": claim.backlog,
+    "claim_foreign": claim.foreign,
+    "claim_lane": claim.lane,
+}

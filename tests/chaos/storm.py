@@ -1,0 +1,223 @@
+"""The driver: workers are killed, paused and cut off, the server crashes, and producers go on asking."""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+
+from penstock.embedded import EmbeddedPostgres
+from penstock.errors import DatabaseUnavailable
+from penstock.kernel.connection import Connection, connect, translated
+from penstock.kernel.migrate import migrate
+from penstock.kernel.schedules import schedule_drop, schedule_set
+from tests.acceptance.processes import PENSTOCK, WorkerProcess, until
+from tests.chaos.history import History, read_notes, read_tables
+from tests.chaos.producers import Producer
+
+_LEASE_S = 4.0
+_LIMIT = 3
+_APP = "tests.chaos.handlers"
+_SETTINGS = {
+    "queue.lease_ms.default": f"{_LEASE_S * 1000:.0f}",
+    # kills cost attempts, and must not be what ends a job
+    "queue.retry.max_attempts.default": "50",
+    "queue.retry.backoff.strategy": "fixed",
+    "queue.retry.backoff.base_ms": "100",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How hard it blows, and for how long."""
+
+    seconds: float = 20
+    restarts: int = 2
+    pauses: int = 2
+    workers: int = 4
+    rate: float = 120
+    calm_s: float = 120
+    seed: int = 1
+    breaches: Sequence[str] = ()
+
+
+@dataclass
+class Tally:
+    """What the storm did, so that a quiet one is not taken for a proof."""
+
+    kills: int = 0
+    restarts: int = 0
+    cuts: int = 0
+    pauses: int = 0
+    lost_answers: int = 0
+    seconds: float = 0.0
+    codes: list[int] = field(default_factory=list)
+
+
+class Storm:
+    """One storm over one server."""
+
+    def __init__(self, server: EmbeddedPostgres, folder: Path, plan: Plan) -> None:
+        self.tally = Tally()
+        self._server = server
+        self._url = server.url("storm")
+        self._plan = plan
+        self._random = random.Random(plan.seed)
+        self._notes = folder / "notes"
+        self._logs = folder / "logs"
+        self._workers: list[WorkerProcess] = []
+        self._paused: list[tuple[WorkerProcess, float]] = []
+        self._started = 0
+
+    def run(self) -> History:
+        """Blow, calm down, and tell what happened."""
+        began_at = time.monotonic()
+        self._prepare()
+        before = _offset_s()
+        producers = [Producer(self._url, name, self._plan.rate / 2, self._plan.seed) for name in ("ann", "bob")]
+        with self._ended_after():
+            self._workers = [self._start() for _ in range(self._plan.workers)]
+            for producer in producers:
+                producer.start()
+            self._blow()
+            for producer in producers:
+                producer.stop()
+                producer.join(self._plan.calm_s)
+                self.tally.lost_answers += producer.lost_answers
+            self._calm()
+        after = _offset_s()
+        self.tally.seconds = time.monotonic() - began_at
+        with connect(self._url) as db:
+            jobs, outcomes, live, results = read_tables(db, after)
+        requests = [request for producer in producers for request in producer.requests]
+        slack_s = abs(after - before) + 0.001
+        return History(requests, read_notes(self._notes), jobs, outcomes, live, results, {"limited": _LIMIT}, slack_s)
+
+    def logs(self) -> list[str]:
+        return [log.read_text(errors="replace") for log in sorted(self._logs.iterdir())]
+
+    def _prepare(self) -> None:
+        self._notes.mkdir(parents=True)
+        self._logs.mkdir()
+        with connect(self._server.url()) as db:
+            db.execute("create database storm")
+        with connect(self._url) as db:
+            migrate(db)
+            for key, value in _SETTINGS.items():
+                db.execute("select penstock.fn_config_set(%s, %s)", [key, value])
+            db.execute(
+                "select penstock.fn_job_subscription_set('default', 'PG_worker', 'limited', p_max_parallel => %s,"
+                " p_enabled => true)",
+                [_LIMIT],
+            )
+            schedule_set(db, "every-second", {"kind": "due"}, every="1 second")
+            for breach in self._plan.breaches:
+                db.execute(breach.encode())
+
+    def _start(self) -> WorkerProcess:
+        self._started += 1
+        command = [str(PENSTOCK), "worker", "--app", _APP, "--concurrency", "6", "--poll-ms", "200"]
+        environment = {"PENSTOCK_DATABASE_URL": self._url, "STORM_NOTES": str(self._notes)}
+        return WorkerProcess(command, environment, self._logs / f"{self._started:04}.log")
+
+    def _blow(self) -> None:
+        plan = self._plan
+        began_at = time.monotonic()
+        crises = [
+            *((plan.seconds * (n + 1) / (plan.restarts + 1), self._restart) for n in range(plan.restarts)),
+            *((plan.seconds * (n + 0.3) / plan.pauses, self._pause) for n in range(plan.pauses)),
+        ]
+        crises.sort(key=lambda crisis: crisis[0])
+        while (elapsed := time.monotonic() - began_at) < plan.seconds:
+            while crises and crises[0][0] <= elapsed:
+                crises.pop(0)[1]()
+            self._resume(time.monotonic())
+            self._random.choice((self._kill, self._kill, self._cut))()
+            Event().wait(self._random.uniform(0.8, 1.8))
+
+    def _kill(self) -> None:
+        """kill -9 one of them, and start another in its place."""
+        victim = self._random.choice(self._awake())
+        victim.kill()
+        self._workers[self._workers.index(victim)] = self._start()
+        self.tally.kills += 1
+
+    def _cut(self) -> None:
+        """Terminate the sessions of all workers, or of some."""
+        share = self._random.choice((0.3, 1.0))
+        self._insist(
+            lambda db: db.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+                " and pid <> pg_backend_pid() and random() <= %s",
+                [share],
+            )
+        )
+        self.tally.cuts += 1
+
+    def _restart(self) -> None:
+        self._server.restart("immediate")
+        self.tally.restarts += 1
+
+    def _pause(self) -> None:
+        """Stop one until its leases have surely been taken back."""
+        one = self._random.choice(self._awake())
+        one.pause()
+        self._paused.append((one, time.monotonic() + _LEASE_S + 2))
+        self.tally.pauses += 1
+
+    def _resume(self, now: float) -> None:
+        for one, wake_at in list(self._paused):
+            if now >= wake_at:
+                one.resume()
+                self._paused.remove((one, wake_at))
+
+    def _awake(self) -> list[WorkerProcess]:
+        asleep = {id(one) for one, _ in self._paused}
+        return [one for one in self._workers if id(one) not in asleep]
+
+    def _calm(self) -> None:
+        """Nothing is disturbed any more: all must end. What has not ended by then is left for the checker to find."""
+        give_up_at = time.monotonic() + self._plan.calm_s
+        while self._paused:
+            self._resume(time.monotonic())
+            Event().wait(0.05)
+        self._insist(lambda db: schedule_drop(db, "every-second"))
+        while self._insist(_has_jobs) and time.monotonic() < give_up_at:
+            Event().wait(0.05)
+        for worker in self._workers:
+            worker.terminate()
+        self.tally.codes = [worker.ended() for worker in self._workers]
+
+    def _insist(self, ask: Callable[[Connection], object]) -> object:
+        """One question on a connection of its own, again when that was cut."""
+        answers: list[object] = []
+
+        def asked() -> bool:
+            try:
+                with translated(), connect(self._url, application="storm driver") as db:
+                    answers.append(ask(db))
+            except DatabaseUnavailable:
+                return False
+            return True
+
+        until(asked, "an answer of the server")
+        return answers[-1]
+
+    @contextmanager
+    def _ended_after(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            for worker in self._workers:
+                worker.kill()
+
+
+def _has_jobs(db: Connection) -> bool:
+    return db.execute("select from penstock.job_queue limit 1").fetchone() is not None
+
+
+def _offset_s() -> float:
+    """The wall clock minus the monotonic one."""
+    return time.time() - time.monotonic()

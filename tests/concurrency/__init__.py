@@ -1,0 +1,1 @@
+"""What the queue's locks promise to several sessions at once."""

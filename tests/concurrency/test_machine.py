@@ -1,0 +1,328 @@
+"""Every job operation, from four sessions with transactions left open, against a model of the queue."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from tests.concurrency.driver import Driver
+from tests.concurrency.machine import Machine, Tally
+from tests.concurrency.model_calls import (
+    Call,
+    Cancel,
+    Enqueue,
+    Fail,
+    Finish,
+    Release,
+    Replay,
+    Request,
+    Resolve,
+    Retry,
+    Start,
+)
+from tests.concurrency.model_claims import Beat, Claim, Promote, Reap, Sweep, Tick
+from tests.concurrency.model_queue import HELD, Job, Key, Letter
+
+AnyRow = TypeVar("AnyRow", Job, Letter)
+
+SESSIONS = 4
+EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "120"))
+STEPS = 40
+
+EXECUTORS = ("default", "narrow", "wide", "agent", "idle")
+INCARNATIONS = {
+    name: [f"00000000-0000-0000-0000-{n:09}{twin:03}" for twin in (1, 2)] for n, name in enumerate(EXECUTORS, 1)
+}
+
+sessions = st.integers(0, SESSIONS - 1)
+places = st.integers(0, 23)
+requests = st.builds(
+    Request,
+    kind=st.sampled_from(["mail", "pack", "send"]),
+    key=st.sampled_from([None, None, "one", "two"]),
+    executor=st.sampled_from(["PG_worker", "PG_worker", "PG_worker", "Agent"]),
+    pool=st.sampled_from(["shared", "shared", "priority"]),
+    lane=st.sampled_from([None, "north", "south"]),
+    event_domain=st.sampled_from([None, None, "iu"]),
+    priority=st.sampled_from([0, 0, 1, -1]),
+    max_attempts=st.sampled_from([None, None, 1, 4]),
+    when=st.sampled_from(["now", "now", "past", "future"]),
+)
+# which job, and under which token: the one it is held under, one that was given out before, or nonsense
+reports = st.lists(
+    st.tuples(places, st.sampled_from(["held"] * 6 + ["given", "wrong", "unknown"])), min_size=1, max_size=4
+)
+
+
+class QueueMachine(RuleBasedStateMachine):
+    """Each rule is one statement of one idle session; what blocks is left waiting until its blocker ends."""
+
+    def __init__(self, driver: Driver, tally: Tally) -> None:
+        super().__init__()
+        self.machine = Machine(driver, tally)
+        tally.examples += 1
+
+    def teardown(self) -> None:
+        if not self.machine.broken:
+            self.machine.finale()
+
+    # choosing
+
+    def session(self, number: int) -> int:
+        idle = self.machine.idle()
+        return idle[number % len(idle)]
+
+    def run(self, number: int, call: Call) -> None:
+        """A session whose transaction has failed rolls it back instead."""
+        session = self.session(number)
+        transaction = self.machine.model.open.get(session)
+        if transaction is not None and transaction.failed:
+            self.machine.control(session, "rollback")
+        else:
+            self.machine.perform(session, call)
+
+    def jobs(self, number: int) -> list[Job]:
+        rows = self.machine.model.rows(self.session(number)).values()
+        return [row for row in rows if isinstance(row, Job)]
+
+    def pick(self, number: int, rows: list[AnyRow], place: int) -> AnyRow:
+        """One of these; at odd places rather one that another session has in hand."""
+        held = [row for row in rows if self.machine.model.holders(row.tag, self.session(number))]
+        chosen = held if held and place % 2 else rows
+        return chosen[place // 2 % len(chosen)]
+
+    def job_id(self, number: int, place: int) -> int:
+        """Some job this session sees; sometimes one that does not exist."""
+        jobs = self.jobs(number)
+        return self.pick(number, jobs, place).job_id if jobs and place > 0 else 10**12
+
+    def pairs(self, number: int, wanted: list[tuple[int, str]]) -> tuple[tuple[int, int], ...]:
+        jobs = self.jobs(number)
+        held = [job for job in jobs if job.status in HELD]
+        return tuple(self.pair(number, place, how, jobs, held) for place, how in wanted)
+
+    def pair(self, number: int, place: int, how: str, jobs: list[Job], held: list[Job]) -> tuple[int, int]:
+        if how == "held" and held:
+            job = self.pick(number, held, place)
+            return job.job_id, job.token or 0
+        # the last token of an attempt that has ended; a token nobody has committed is nobody's to know
+        given = [(job.job_id, outcome[0]) for job in jobs for outcome in job.outcomes]
+        if how == "given" and given:
+            return given[place % len(given)]
+        if how == "wrong" and jobs and held:
+            return jobs[place % len(jobs)].job_id, held[place % len(held)].token or 0
+        return 10**12 + place, 1
+
+    @initialize(
+        wanted=st.lists(requests, min_size=3, max_size=8),
+        claimed=st.integers(0, 3),
+        opened=st.sets(sessions, max_size=SESSIONS - 1),
+    )
+    def begin_with_jobs(self, wanted: list[Request], claimed: int, opened: set[int]) -> None:
+        self.run(0, Enqueue(tuple(wanted)))
+        if claimed:
+            self._claim(0, "default", claimed, None, None, 0, True)
+        for number in sorted(opened):
+            self.machine.control(number, "begin")
+
+    # asking for jobs
+
+    @rule(number=sessions, request=requests)
+    def enqueue(self, number: int, request: Request) -> None:
+        self.run(number, Enqueue((request,)))
+
+    @rule(number=sessions, wanted=st.lists(requests, min_size=2, max_size=4))
+    def enqueue_many(self, number: int, wanted: list[Request]) -> None:
+        self.run(number, Enqueue(tuple(wanted)))
+
+    # working
+
+    @rule(number=sessions, limit=st.integers(1, 4), start=st.booleans(), twin=st.sampled_from([0, 1, None]))
+    def claim(self, number: int, limit: int, start: bool, twin: int | None) -> None:
+        self._claim(number, "default", limit, None, None, twin, start)
+
+    @rule(
+        number=sessions,
+        name=st.sampled_from(["narrow", "narrow", "wide", "wide", "agent", "default", "idle"]),
+        limit=st.sampled_from([1, 2, 5, 50]),
+        kinds=st.sampled_from([None, None, ("mail",), ("pack", "send")]),
+        pools=st.sampled_from([None, None, ("shared",), ("priority",)]),
+        twin=st.sampled_from([0, 1]),
+        start=st.booleans(),
+    )
+    def claim_by_rule(
+        self,
+        number: int,
+        name: str,
+        limit: int,
+        kinds: tuple[str, ...] | None,
+        pools: tuple[str, ...] | None,
+        twin: int,
+        start: bool,
+    ) -> None:
+        self._claim(number, name, limit, kinds, pools, twin, start)
+
+    def _claim(
+        self,
+        number: int,
+        name: str,
+        limit: int,
+        kinds: tuple[str, ...] | None,
+        pools: tuple[str, ...] | None,
+        twin: int | None,
+        start: bool,
+    ) -> None:
+        incarnation = None if twin is None else INCARNATIONS[name][twin]
+        self.run(number, Claim(self.machine.model.executors[name], limit, kinds, pools, incarnation, start))
+
+    @rule(number=sessions, wanted=reports)
+    def start(self, number: int, wanted: list[tuple[int, str]]) -> None:
+        self.run(number, Start(self.pairs(number, wanted)))
+
+    @rule(number=sessions, wanted=reports)
+    def release(self, number: int, wanted: list[tuple[int, str]]) -> None:
+        self.run(number, Release(self.pairs(number, wanted)))
+
+    @rule(
+        number=sessions,
+        wanted=reports,
+        results=st.lists(st.sampled_from(["none", "small", "large"]), min_size=4, max_size=4),
+    )
+    def finish(self, number: int, wanted: list[tuple[int, str]], results: list[str]) -> None:
+        self.run(number, Finish(self.pairs(number, wanted), tuple(results[: len(wanted)])))
+
+    @rule(number=sessions, wanted=reports, permanent=st.lists(st.booleans(), min_size=4, max_size=4))
+    def fail(self, number: int, wanted: list[tuple[int, str]], permanent: list[bool]) -> None:
+        self.run(number, Fail(self.pairs(number, wanted), tuple(permanent[: len(wanted)])))
+
+    @rule(
+        number=sessions, name=st.sampled_from(EXECUTORS[:4]), twin=st.sampled_from([0, 1]), wanted=st.none() | reports
+    )
+    def beat(self, number: int, name: str, twin: int, wanted: list[tuple[int, str]] | None) -> None:
+        pairs = None if wanted is None else self.pairs(number, wanted)
+        self.run(number, Beat(self.machine.model.executors[name], INCARNATIONS[name][twin], pairs))
+
+    # operating
+
+    @rule(number=sessions, place=places)
+    def cancel(self, number: int, place: int) -> None:
+        self.run(number, Cancel(self.job_id(number, place)))
+
+    @rule(number=sessions, place=places)
+    def retry(self, number: int, place: int) -> None:
+        self.run(number, Retry(self.job_id(number, place)))
+
+    @rule(number=sessions, place=places, how=st.sampled_from(["replay", "replay_prefixed", "resolve"]))
+    def dead_letter(self, number: int, place: int, how: str) -> None:
+        rows = self.machine.model.rows(self.session(number)).values()
+        letters = [row for row in rows if isinstance(row, Letter)]
+        job_id = self.pick(number, letters, place).job_id if letters else 10**12
+        self.run(number, Resolve(job_id) if how == "resolve" else Replay(job_id, how == "replay_prefixed"))
+
+    # time
+
+    @rule(place=places, more=st.integers(1, 3))
+    def jobs_fall_due(self, place: int, more: int) -> None:
+        rows = self.machine.model.rows(None).values()
+        later = [row.job_id for row in rows if isinstance(row, Job) and row.status in ("scheduled", "retrying")]
+        for job_id in later[place % (len(later) or 1) :][:more]:
+            self.machine.pass_time("due", job_id)
+
+    @rule(place=places, what=st.sampled_from(["short", "ended", "ended", "overdue"]))
+    def lease_runs_out(self, place: int, what: str) -> None:
+        rows = self.machine.model.rows(None).values()
+        held = [row for row in rows if isinstance(row, Job) and row.status in HELD and not row.overdue]
+        if held:
+            self.machine.pass_time(what, held[place % len(held)].job_id)
+
+    @rule(place=places)
+    def key_expires(self, place: int) -> None:
+        keys = [row for row in self.machine.model.rows(None).values() if isinstance(row, Key) and not row.swept]
+        if keys:
+            self.machine.expire(keys[place % len(keys)])
+
+    @rule(number=sessions, call=st.sampled_from([Reap(), Promote(1), Promote(50), Sweep(), Tick(), Tick()]))
+    def maintain(self, number: int, call: Call) -> None:
+        self.run(number, call)
+
+    # transactions
+
+    @rule(number=sessions)
+    def begin(self, number: int) -> None:
+        session = self.session(number)
+        if session not in self.machine.model.open:
+            self.machine.control(session, "begin")
+        else:
+            self.savepoint(number)
+
+    @rule(number=sessions)
+    def savepoint(self, number: int) -> None:
+        session = self.session(number)
+        transaction = self.machine.model.open.get(session)
+        if transaction is None:
+            self.machine.control(session, "begin")
+        elif transaction.failed:
+            self.machine.control(session, "rollback")
+        elif len(transaction.frames) < 4:
+            self.machine.control(session, f"savepoint s{len(transaction.frames)}")
+
+    @rule(number=sessions, place=places)
+    def rollback_to(self, number: int, place: int) -> None:
+        session = self.session(number)
+        transaction = self.machine.model.open.get(session)
+        if transaction is not None and len(transaction.frames) > 1:
+            depth = 1 + place % (len(transaction.frames) - 1)
+            self.machine.control(session, f"rollback to s{depth}", depth)
+
+    @rule(number=sessions, how=st.sampled_from(["commit", "commit", "rollback"]))
+    def end(self, number: int, how: str) -> None:
+        session = self.session(number)
+        self.machine.control(session, how if session in self.machine.model.open else "begin")
+
+
+class Summary:
+    """Says at the end of the run what the machine came to."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.write_line(f"the queue's state machine: {self.tally}")
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Tally:
+    tally = Tally()
+    request.config.pluginmanager.register(Summary(tally))
+    return tally
+
+
+@pytest.fixture
+def driver(database: str) -> Iterator[Driver]:
+    driver = Driver(database, SESSIONS)
+    yield driver
+    driver.close()
+
+
+def test_every_operation_agrees_with_the_model_whatever_is_left_open(driver: Driver, tally: Tally) -> None:
+    class OnThisDatabase(QueueMachine):
+        def __init__(self) -> None:
+            super().__init__(driver, tally)
+
+    run_state_machine_as_test(
+        OnThisDatabase,
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert tally.blocked.total() > 0, "nothing has blocked: the sessions never met"
