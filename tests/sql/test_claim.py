@@ -234,6 +234,15 @@ def test_a_job_that_was_reaped_while_it_ran_is_not_started_by_its_claim(db: Conn
     assert (claim.job_id, claim.started, claim.attempt) == (job_id, False, 2)
 
 
+def test_a_claim_may_leave_jobs_that_were_reaped_while_they_ran_to_others(db: Connection) -> None:
+    retry_at_once(db)
+    suspect, fresh, fresh_too = enqueue(db, "a"), enqueue(db, "a"), enqueue(db, "b")
+    take_one(db, start=True)
+    reap(db, suspect)
+    assert taken(db, suspects=False) == [fresh, fresh_too]
+    assert taken(db, suspects=True) == [suspect]
+
+
 def test_facts_are_read_apart_from_the_claim(db: Connection) -> None:
     enqueue(db, target_ref="order/1", safe_payload={"n": 1}, lane="l", correlation_id="c", trace="t")
     (claim,) = take(db)

@@ -120,7 +120,8 @@ def test_a_job_needs_a_kind_and_nothing_else(db: Connection) -> None:
 
 
 def test_a_null_stands_for_the_default(db: Connection) -> None:
-    nulls: dict[str, Any] = {"executor": None, "pool": None, "priority": None, "actor": None, "safe_payload": None, "lane": None}
+    names = ("executor", "pool", "priority", "actor", "safe_payload", "lane")
+    nulls: dict[str, Any] = dict.fromkeys(names)
     for job_id in (enqueue(db, **nulls), jobs.enqueue_many(db, [{"kind": "work", **nulls}])[0].job_id):
         job = jobs.show(db, job_id)
         assert (job.executor, job.pool, job.priority, job.safe_payload) == ("PG_worker", "shared", 0, None)

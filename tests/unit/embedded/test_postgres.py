@@ -2,126 +2,32 @@
 
 import json
 import os
-import pwd
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-import penstock
-from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries, system_binaries
+from penstock.embedded import EmbeddedPostgres, bundled_binaries
 from penstock.embedded.account import server_account
-from penstock.embedded.postmaster import running, stated_pid
-from penstock.embedded.process import start_time, wait_for
+from penstock.embedded.postmaster import running
+from penstock.embedded.process import start_time
 from penstock.errors import EmbeddedPostgresError
-
-WAIT_S = 20
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-
-# A process that uses the server until its input ends.
-USER = """
-import sys
-from pathlib import Path
-from penstock.embedded import EmbeddedPostgres
-with EmbeddedPostgres(Path(sys.argv[1])) as server:
-    print(server.url(), flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.fixture(scope="module")
-def template() -> Iterator[Path]:
-    """A data folder to copy, which is quicker than initdb."""
-    folder = reachable_folder()
-    with EmbeddedPostgres(folder / "postgres"):
-        pass
-    yield folder / "postgres"
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    """A folder without a living server afterwards."""
-    folder = reachable_folder()
-    yield folder
-    left = [server for data in folder.rglob("postmaster.pid") if (server := running(data.parent))]
-    for server in left:
-        os.kill(server.pid, signal.SIGQUIT)
-    eventually(lambda: not any(server.lives() for server in left))
-    shutil.rmtree(folder)
-    assert not left, "a server was left running"
-
-
-@pytest.fixture
-def data(home: Path, template: Path) -> Path:
-    subprocess.run(["cp", "-a", template, home], check=True)
-    return home / "postgres"
-
-
-def reachable_folder() -> Path:
-    """Root's server runs as another OS user, who must be able to enter."""
-    folder = Path(tempfile.mkdtemp()).resolve()
-    folder.chmod(0o755)
-    return folder
-
-
-def ask(url: str, question: str, binaries: Binaries | None = None) -> str:
-    psql = str((binaries or bundled_binaries()).folder / "psql")
-    command = [psql, "-X", "-Atq", "-v", "ON_ERROR_STOP=1", "-c", question, url]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout.strip()
-
-
-def pid_of(data: Path) -> int:
-    server = running(data)
-    assert server is not None
-    return server.pid
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    assert wait_for(condition, WAIT_S)
-
-
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
-    eventually(lambda: start_time(pid) is None)
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(Path(penstock.__file__).parents[1])}
-
-
-@contextmanager
-def another_user(data: Path) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-c", USER, str(data)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def url_from(process: "subprocess.Popen[str]") -> str:
-    assert process.stdout is not None
-    url = process.stdout.readline().strip()
-    assert url
-    return url
-
-
-def let_go(process: "subprocess.Popen[str]") -> None:
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(WAIT_S) == 0
+from tests.unit.embedded.support import (
+    USER,
+    WAIT_S,
+    another_user,
+    ask,
+    environment,
+    eventually,
+    kill,
+    let_go,
+    pid_of,
+    url_from,
+)
 
 
 def test_starts_and_answers(home: Path) -> None:
@@ -347,61 +253,3 @@ def test_does_not_hold_our_output_open_nor_hear_our_terminal(data: Path) -> None
     with EmbeddedPostgres(data):
         assert str(data) in ran.stdout
         assert os.getsid(pid_of(data)) != os.getsid(0)
-
-
-def test_works_with_the_machines_own_postgres(home: Path) -> None:
-    data = home / "postgres"
-    binaries = system_binaries(15)
-    if binaries is None:
-        pytest.skip("PostgreSQL 15 is not installed")
-    assert binaries.version() == 15
-    with EmbeddedPostgres(data, binaries=binaries) as server:
-        assert ask(server.url(), "show server_version", binaries).startswith("15.")
-
-
-def test_a_version_that_is_not_installed_is_none() -> None:
-    assert system_binaries(3) is None
-
-
-@as_root
-def test_root_opens_its_own_folders_on_the_way(home: Path) -> None:
-    (home / "private").mkdir(mode=0o700)
-    with EmbeddedPostgres(home / "private" / "postgres") as server:
-        assert ask(server.url(), "select 1") == "1"
-    assert (home / "private").stat().st_mode & 0o777 == 0o701
-
-
-@as_root
-def test_root_does_not_open_somebody_elses_folder(home: Path) -> None:
-    closed = home / "theirs"
-    closed.mkdir(mode=0o700)
-    shutil.chown(closed, "nobody")
-    with pytest.raises(EmbeddedPostgresError, match=r"/theirs cannot be entered by .*chmod o\+x .*PENSTOCK_HOME"):
-        EmbeddedPostgres(closed / "postgres").start()
-    assert closed.stat().st_mode & 0o777 == 0o700
-
-
-@as_root
-def test_a_normal_user_runs_the_server_as_itself(home: Path) -> None:
-    folder = home / "theirs"
-    folder.mkdir()
-    nobody = pwd.getpwnam("nobody")
-    shutil.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    data = folder / "postgres"
-    server = EmbeddedPostgres(data)
-    # A fork, not a new interpreter: ours may live where that user cannot go.
-    child = os.fork()
-    if child == 0:
-        code = 1
-        with suppress(BaseException):
-            os.setgroups([])
-            os.setgid(nobody.pw_gid)
-            os.setuid(nobody.pw_uid)
-            with server:
-                alive = ask(server.url(), "select 1") == "1"
-                owned = Path(f"/proc/{pid_of(data)}").stat().st_uid == os.getuid()
-                code = 0 if alive and owned else 1
-        os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert data.stat().st_uid == nobody.pw_uid
-    assert stated_pid(data) is None
