@@ -40,8 +40,8 @@ bench: setup
 soak: setup
 	$(BIN)/python -m bench.soak
 
-chaos: setup
-	$(BIN)/python -m pytest -m long tests/chaos
+chaos: setup  ## STORM_SECONDS, STORM_RESTARTS, STORM_PAUSES, STORM_RATE, STORM_SEED change the long storm
+	$(BIN)/python -m pytest -s -m long tests/chaos
 
 schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL
 	$(BIN)/python -m tests.schema_dump

@@ -11,7 +11,7 @@ from penstock.kernel import jobs
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
 from tests.acceptance import processes
-from tests.acceptance.outcomes import await_end, live, quick_retries, set_config
+from tests.acceptance.outcomes import await_end, live, outcomes, quick_retries, set_config, status
 from tests.acceptance.processes import Crew, until
 
 crew = processes.crew
@@ -95,3 +95,23 @@ def test_a_claim_whose_answer_was_lost_is_not_kept_alive_by_its_worker(db: Conne
     assert claim.job_id == job_id
     await_end(db, [job_id])
     assert jobs.show(db, job_id).attempt == 1
+
+
+def test_a_report_the_database_refuses_whole_is_divided_until_the_bad_one_stands_alone(
+    db: Connection, crew: Crew
+) -> None:
+    quick_retries(db)
+    made = [one.job_id for one in jobs.enqueue_many(db, [{"kind": "ms_1", "max_attempts": 2}] * 300)]
+    bad = made[150]
+    db.execute(
+        f"""create function public.object() returns trigger language plpgsql as $$
+            begin raise exception 'not this one'; end $$;
+            create trigger object before insert on penstock.job_outcome for each row
+            when (new.job_id = {bad} and new.status = 'succeeded') execute function public.object()""".encode()
+    )
+    crew.start("timed")
+    await_end(db, made)
+    ended = [(one.status, one.error["message"]) for one in outcomes(db, bad)]
+    assert [became for became, _ in ended] == ["retrying", "dead_lettered"]
+    assert all("not this one" in message for _, message in ended)
+    assert {status(db, job_id) for job_id in made if job_id != bad} == {"succeeded"}

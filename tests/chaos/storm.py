@@ -1,12 +1,14 @@
 """The driver: workers are killed, paused and cut off, the server crashes, and producers go on asking."""
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
+from typing import TypeVar
 
 from penstock.embedded import EmbeddedPostgres
 from penstock.errors import DatabaseUnavailable
@@ -17,6 +19,9 @@ from tests.acceptance.processes import PENSTOCK, WorkerProcess, until
 from tests.chaos.history import History, read_notes, read_tables
 from tests.chaos.producers import Producer
 
+T = TypeVar("T")
+
+_LOOK_S = 0.05
 _LEASE_S = 4.0
 _LIMIT = 3
 _APP = "tests.chaos.handlers"
@@ -38,6 +43,7 @@ class Plan:
     pauses: int = 2
     workers: int = 4
     rate: float = 120
+    cuts: float = 0.3
     calm_s: float = 120
     seed: int = 1
     breaches: Sequence[str] = ()
@@ -56,6 +62,16 @@ class Tally:
     codes: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Sleeper:
+    """A paused worker, and the jobs whose handlers it was pulled out of."""
+
+    worker: WorkerProcess
+    incarnation: str
+    jobs: list[int]
+    wake_at: float
+
+
 class Storm:
     """One storm over one server."""
 
@@ -68,7 +84,7 @@ class Storm:
         self._notes = folder / "notes"
         self._logs = folder / "logs"
         self._workers: list[WorkerProcess] = []
-        self._paused: list[tuple[WorkerProcess, float]] = []
+        self._paused: list[Sleeper] = []
         self._started = 0
 
     def run(self) -> History:
@@ -125,17 +141,25 @@ class Storm:
     def _blow(self) -> None:
         plan = self._plan
         began_at = time.monotonic()
-        crises = [
+        crises: list[tuple[float, Callable[[], bool]]] = [
             *((plan.seconds * (n + 1) / (plan.restarts + 1), self._restart) for n in range(plan.restarts)),
             *((plan.seconds * (n + 0.3) / plan.pauses, self._pause) for n in range(plan.pauses)),
         ]
-        crises.sort(key=lambda crisis: crisis[0])
-        while (elapsed := time.monotonic() - began_at) < plan.seconds:
-            while crises and crises[0][0] <= elapsed:
-                crises.pop(0)[1]()
-            self._resume(time.monotonic())
-            self._random.choice((self._kill, self._kill, self._cut))()
-            Event().wait(self._random.uniform(0.8, 1.8))
+        while crises or time.monotonic() < began_at + plan.seconds:
+            elapsed = time.monotonic() - began_at
+            crises = [crisis for crisis in crises if crisis[0] > elapsed or not crisis[1]()]
+            (self._cut if self._random.random() < plan.cuts else self._kill)()
+            self._drift(self._random.uniform(0.8, 1.8))
+
+    def _drift(self, seconds: float) -> None:
+        """Let time pass, and wake sleepers whose moment has come."""
+        until_at = time.monotonic() + seconds
+        while time.monotonic() < until_at:
+            for sleeper in list(self._paused):
+                if self._may_wake(sleeper):
+                    sleeper.worker.resume()
+                    self._paused.remove(sleeper)
+            Event().wait(_LOOK_S)
 
     def _kill(self) -> None:
         """kill -9 one of them, and start another in its place."""
@@ -156,43 +180,48 @@ class Storm:
         )
         self.tally.cuts += 1
 
-    def _restart(self) -> None:
+    def _restart(self) -> bool:
         self._server.restart("immediate")
         self.tally.restarts += 1
+        return True
 
-    def _pause(self) -> None:
-        """Stop one until its leases have surely been taken back."""
-        one = self._random.choice(self._awake())
-        one.pause()
-        self._paused.append((one, time.monotonic() + _LEASE_S + 2))
+    def _pause(self) -> bool:
+        """Stop one in the middle of a slow handler, until its job runs elsewhere; False if none has such a handler."""
+        worker = self._random.choice(self._awake())
+        found = re.search(r"incarnation=(\S+)", worker.log())
+        if found is None:
+            return False
+        worker.pause()
+        jobs = self._insist(lambda db: _slow_jobs(db, found[1]))
+        if not jobs:
+            worker.resume()
+            return False
+        self._paused.append(Sleeper(worker, found[1], jobs, time.monotonic() + 4 * _LEASE_S))
         self.tally.pauses += 1
+        return True
 
-    def _resume(self, now: float) -> None:
-        for one, wake_at in list(self._paused):
-            if now >= wake_at:
-                one.resume()
-                self._paused.remove((one, wake_at))
+    def _may_wake(self, sleeper: Sleeper) -> bool:
+        return self._insist(lambda db: _is_replaced(db, sleeper)) or time.monotonic() > sleeper.wake_at
 
     def _awake(self) -> list[WorkerProcess]:
-        asleep = {id(one) for one, _ in self._paused}
+        asleep = {id(one.worker) for one in self._paused}
         return [one for one in self._workers if id(one) not in asleep]
 
     def _calm(self) -> None:
         """Nothing is disturbed any more: all must end. What has not ended by then is left for the checker to find."""
         give_up_at = time.monotonic() + self._plan.calm_s
         while self._paused:
-            self._resume(time.monotonic())
-            Event().wait(0.05)
+            self._drift(_LOOK_S)
         self._insist(lambda db: schedule_drop(db, "every-second"))
         while self._insist(_has_jobs) and time.monotonic() < give_up_at:
-            Event().wait(0.05)
+            Event().wait(_LOOK_S)
         for worker in self._workers:
             worker.terminate()
         self.tally.codes = [worker.ended() for worker in self._workers]
 
-    def _insist(self, ask: Callable[[Connection], object]) -> object:
+    def _insist(self, ask: Callable[[Connection], T]) -> T:
         """One question on a connection of its own, again when that was cut."""
-        answers: list[object] = []
+        answers: list[T] = []
 
         def asked() -> bool:
             try:
@@ -212,6 +241,23 @@ class Storm:
         finally:
             for worker in self._workers:
                 worker.kill()
+
+
+def _slow_jobs(db: Connection, incarnation: str) -> list[int]:
+    rows = db.execute(
+        "select job_id from penstock.job_queue where leased_by = %s and status = 'running' and job_kind = 'slow'",
+        [incarnation],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _is_replaced(db: Connection, sleeper: Sleeper) -> bool:
+    """Whether another worker runs one of the sleeper's jobs by now."""
+    row = db.execute(
+        "select from penstock.job_queue where job_id = any(%s) and status = 'running' and leased_by <> %s",
+        [sleeper.jobs, sleeper.incarnation],
+    ).fetchone()
+    return row is not None
 
 
 def _has_jobs(db: Connection) -> bool:

@@ -36,15 +36,21 @@ class Claim(Call):
         pools = None if self.pools is None else list(self.pools)
         return text, [self.executor.executor_id, self.limit, kinds, pools, self.incarnation, self.start]
 
+    def waits(self, view: View) -> frozenset[Tag]:
+        rules = {rule for _, rule in self._candidates(view) if rule.max_parallel is not None}
+        return frozenset(("rule", rule.rule) for rule in rules)
+
     def may_wait(self, view: View) -> frozenset[Tag]:
+        """Jobs that fall due bring in other rules when it looks again."""
         return frozenset(("rule", rule.rule) for rule in self.executor.rules if rule.max_parallel is not None)
 
     def holds(self, view: View) -> frozenset[Tag]:
         return self.may_wait(view) | ANY
 
     def apply(self, view: View, rows: Rows) -> None:
-        for tag in self.may_wait(view):
-            view.lock(tag)
+        view.frame.leftovers |= self.may_wait(view)
+        if not view.late:
+            view.frame.locks |= self.waits(view)
         if list(rows) != sorted(rows, key=lambda row: (-row[6], row[0])):
             raise Difference(f"{self}: the answer is not in claim order: {rows}")
         # a claim that comes back short looks twice, and draws a token each time

@@ -212,7 +212,8 @@ class Model:
         self.open: dict[int, Transaction] = {}
         # per session whose statement waits: what it may hold meanwhile
         self.waiting: dict[int, frozenset[Tag]] = {}
-        self.tokens: dict[int, int] = {}
+        # every token a job was ever given, also by claims that were rolled back
+        self.tokens: dict[int, tuple[int, ...]] = {}
 
     def copy(self) -> Model:
         twin = Model(self.executors)

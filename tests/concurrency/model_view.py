@@ -70,10 +70,10 @@ class View:
 
     def token(self, job: Job, token: int) -> None:
         """Tokens of a job only ever grow, also over claims that were rolled back."""
-        last = self.model.tokens.get(job.job_id, 0)
-        if token <= last:
-            raise Difference(f"job {job.job_id} was given token {token} after {last}")
-        self.model.tokens[job.job_id] = token
+        given = self.model.tokens.get(job.job_id, ())
+        if given and token <= given[-1]:
+            raise Difference(f"job {job.job_id} was given token {token} after {given}")
+        self.model.tokens[job.job_id] = (*given, token)
 
     # lanes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,13 +32,27 @@ from tests.concurrency.model_queue import HELD, Job, Key, Letter
 AnyRow = TypeVar("AnyRow", Job, Letter)
 
 SESSIONS = 4
-EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "120"))
 STEPS = 40
+EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "240"))
 
 EXECUTORS = ("default", "narrow", "wide", "agent", "idle")
 INCARNATIONS = {
     name: [f"00000000-0000-0000-0000-{n:09}{twin:03}" for twin in (1, 2)] for n, name in enumerate(EXECUTORS, 1)
 }
+
+
+class Wish(NamedTuple):
+    """What a claim asks for."""
+
+    name: str = "default"
+    limit: int = 2
+    kinds: tuple[str, ...] | None = None
+    pools: tuple[str, ...] | None = None
+    twin: int | None = 0
+    start: bool = True
+
+
+Reports = list[tuple[int, str]]
 
 sessions = st.integers(0, SESSIONS - 1)
 places = st.integers(0, 23)
@@ -54,9 +68,18 @@ requests = st.builds(
     max_attempts=st.sampled_from([None, None, 1, 4]),
     when=st.sampled_from(["now", "now", "past", "future"]),
 )
+wishes = st.builds(
+    Wish,
+    name=st.sampled_from(["default", "narrow", "narrow", "wide", "wide", "agent", "idle"]),
+    limit=st.sampled_from([1, 2, 5, 50]),
+    kinds=st.sampled_from([None, None, ("mail",), ("pack", "send")]),
+    pools=st.sampled_from([None, None, ("shared",), ("priority",)]),
+    twin=st.sampled_from([0, 1]),
+    start=st.booleans(),
+)
 # which job, and under which token: the one it is held under, one that was given out before, or nonsense
 reports = st.lists(
-    st.tuples(places, st.sampled_from(["held"] * 6 + ["given", "wrong", "unknown"])), min_size=1, max_size=4
+    st.tuples(places, st.sampled_from(["held"] * 6 + ["given", "given", "wrong", "unknown"])), min_size=1, max_size=4
 )
 
 
@@ -71,6 +94,18 @@ class QueueMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not self.machine.broken:
             self.machine.finale()
+
+    @initialize(
+        wanted=st.lists(requests, min_size=3, max_size=8),
+        claimed=st.integers(0, 3),
+        opened=st.sets(sessions, max_size=SESSIONS - 1),
+    )
+    def begin_with_jobs(self, wanted: list[Request], claimed: int, opened: set[int]) -> None:
+        self.run(0, Enqueue(tuple(wanted)))
+        if claimed:
+            self.claim_wished(0, Wish(limit=claimed))
+        for number in sorted(opened):
+            self.machine.control(number, "begin")
 
     # choosing
 
@@ -87,49 +122,42 @@ class QueueMachine(RuleBasedStateMachine):
         else:
             self.machine.perform(session, call)
 
-    def jobs(self, number: int) -> list[Job]:
-        rows = self.machine.model.rows(self.session(number)).values()
-        return [row for row in rows if isinstance(row, Job)]
+    def jobs(self, number: int | None, *statuses: str) -> list[Job]:
+        """The jobs this session sees; None: those everybody does."""
+        rows = self.machine.model.rows(None if number is None else self.session(number)).values()
+        return [row for row in rows if isinstance(row, Job) and (not statuses or row.status in statuses)]
 
     def pick(self, number: int, rows: list[AnyRow], place: int) -> AnyRow:
         """One of these; at odd places rather one that another session has in hand."""
-        held = [row for row in rows if self.machine.model.holders(row.tag, self.session(number))]
-        chosen = held if held and place % 2 else rows
+        theirs = [row for row in rows if self.machine.model.holders(row.tag, self.session(number))]
+        chosen = theirs if theirs and place % 2 else rows
         return chosen[place // 2 % len(chosen)]
 
-    def job_id(self, number: int, place: int) -> int:
+    def job_id(self, number: int, place: int, *preferred: str) -> int:
         """Some job this session sees; sometimes one that does not exist."""
-        jobs = self.jobs(number)
+        jobs = (place % 3 and self.jobs(number, *preferred)) or self.jobs(number)
         return self.pick(number, jobs, place).job_id if jobs and place > 0 else 10**12
 
-    def pairs(self, number: int, wanted: list[tuple[int, str]]) -> tuple[tuple[int, int], ...]:
-        jobs = self.jobs(number)
-        held = [job for job in jobs if job.status in HELD]
-        return tuple(self.pair(number, place, how, jobs, held) for place, how in wanted)
+    def pairs(self, number: int, wanted: Reports) -> tuple[tuple[int, int], ...]:
+        held, given = self.jobs(number, *HELD), self.given(number)
+        return tuple(self.pair(number, place, how, held, given) for place, how in wanted)
 
-    def pair(self, number: int, place: int, how: str, jobs: list[Job], held: list[Job]) -> tuple[int, int]:
-        if how == "held" and held:
-            job = self.pick(number, held, place)
-            return job.job_id, job.token or 0
-        # the last token of an attempt that has ended; a token nobody has committed is nobody's to know
-        given = [(job.job_id, outcome[0]) for job in jobs for outcome in job.outcomes]
+    def pair(self, number: int, place: int, how: str, held: list[Job], given: list[tuple[int, int]]) -> tuple[int, int]:
         if how == "given" and given:
             return given[place % len(given)]
-        if how == "wrong" and jobs and held:
-            return jobs[place % len(jobs)].job_id, held[place % len(held)].token or 0
+        if how in ("held", "wrong") and held:
+            job = self.pick(number, held, place)
+            return job.job_id, (job.token or 0) + (10**6 if how == "wrong" else 0)
         return 10**12 + place, 1
 
-    @initialize(
-        wanted=st.lists(requests, min_size=3, max_size=8),
-        claimed=st.integers(0, 3),
-        opened=st.sets(sessions, max_size=SESSIONS - 1),
-    )
-    def begin_with_jobs(self, wanted: list[Request], claimed: int, opened: set[int]) -> None:
-        self.run(0, Enqueue(tuple(wanted)))
-        if claimed:
-            self._claim(0, "default", claimed, None, None, 0, True)
-        for number in sorted(opened):
-            self.machine.control(number, "begin")
+    def given(self, number: int) -> list[tuple[int, int]]:
+        """Tokens of earlier claims; but one that is not committed yet is nobody else's to know."""
+        model, session = self.machine.model, self.session(number)
+        others = [model.rows(other) for other in model.open if other != session]
+        unknown = {(row.job_id, row.token) for rows in others for row in rows.values() if isinstance(row, Job)}
+        unknown -= {(job.job_id, job.token) for job in self.jobs(number)}
+        pairs = [(job.job_id, token) for job in self.jobs(number) for token in model.tokens.get(job.job_id, ())]
+        return [pair for pair in pairs if pair not in unknown]
 
     # asking for jobs
 
@@ -145,66 +173,45 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(number=sessions, limit=st.integers(1, 4), start=st.booleans(), twin=st.sampled_from([0, 1, None]))
     def claim(self, number: int, limit: int, start: bool, twin: int | None) -> None:
-        self._claim(number, "default", limit, None, None, twin, start)
+        self.claim_wished(number, Wish(limit=limit, twin=twin, start=start))
 
-    @rule(
-        number=sessions,
-        name=st.sampled_from(["narrow", "narrow", "wide", "wide", "agent", "default", "idle"]),
-        limit=st.sampled_from([1, 2, 5, 50]),
-        kinds=st.sampled_from([None, None, ("mail",), ("pack", "send")]),
-        pools=st.sampled_from([None, None, ("shared",), ("priority",)]),
-        twin=st.sampled_from([0, 1]),
-        start=st.booleans(),
-    )
-    def claim_by_rule(
-        self,
-        number: int,
-        name: str,
-        limit: int,
-        kinds: tuple[str, ...] | None,
-        pools: tuple[str, ...] | None,
-        twin: int,
-        start: bool,
-    ) -> None:
-        self._claim(number, name, limit, kinds, pools, twin, start)
+    @rule(number=sessions, wish=wishes)
+    def claim_wished(self, number: int, wish: Wish) -> None:
+        incarnation = None if wish.twin is None else INCARNATIONS[wish.name][wish.twin]
+        executor = self.machine.model.executors[wish.name]
+        self.run(number, Claim(executor, wish.limit, wish.kinds, wish.pools, incarnation, wish.start))
 
-    def _claim(
-        self,
-        number: int,
-        name: str,
-        limit: int,
-        kinds: tuple[str, ...] | None,
-        pools: tuple[str, ...] | None,
-        twin: int | None,
-        start: bool,
-    ) -> None:
-        incarnation = None if twin is None else INCARNATIONS[name][twin]
-        self.run(number, Claim(self.machine.model.executors[name], limit, kinds, pools, incarnation, start))
+    def report(self, number: int, call: Call) -> None:
+        """Who has nothing to report on claims first."""
+        if self.jobs(number, *HELD):
+            self.run(number, call)
+        else:
+            self.claim_wished(number, Wish())
 
     @rule(number=sessions, wanted=reports)
-    def start(self, number: int, wanted: list[tuple[int, str]]) -> None:
-        self.run(number, Start(self.pairs(number, wanted)))
+    def start(self, number: int, wanted: Reports) -> None:
+        self.report(number, Start(self.pairs(number, wanted)))
 
     @rule(number=sessions, wanted=reports)
-    def release(self, number: int, wanted: list[tuple[int, str]]) -> None:
-        self.run(number, Release(self.pairs(number, wanted)))
+    def release(self, number: int, wanted: Reports) -> None:
+        self.report(number, Release(self.pairs(number, wanted)))
 
     @rule(
         number=sessions,
         wanted=reports,
         results=st.lists(st.sampled_from(["none", "small", "large"]), min_size=4, max_size=4),
     )
-    def finish(self, number: int, wanted: list[tuple[int, str]], results: list[str]) -> None:
-        self.run(number, Finish(self.pairs(number, wanted), tuple(results[: len(wanted)])))
+    def finish(self, number: int, wanted: Reports, results: list[str]) -> None:
+        self.report(number, Finish(self.pairs(number, wanted), tuple(results[: len(wanted)])))
 
     @rule(number=sessions, wanted=reports, permanent=st.lists(st.booleans(), min_size=4, max_size=4))
-    def fail(self, number: int, wanted: list[tuple[int, str]], permanent: list[bool]) -> None:
-        self.run(number, Fail(self.pairs(number, wanted), tuple(permanent[: len(wanted)])))
+    def fail(self, number: int, wanted: Reports, permanent: list[bool]) -> None:
+        self.report(number, Fail(self.pairs(number, wanted), tuple(permanent[: len(wanted)])))
 
     @rule(
         number=sessions, name=st.sampled_from(EXECUTORS[:4]), twin=st.sampled_from([0, 1]), wanted=st.none() | reports
     )
-    def beat(self, number: int, name: str, twin: int, wanted: list[tuple[int, str]] | None) -> None:
+    def beat(self, number: int, name: str, twin: int, wanted: Reports | None) -> None:
         pairs = None if wanted is None else self.pairs(number, wanted)
         self.run(number, Beat(self.machine.model.executors[name], INCARNATIONS[name][twin], pairs))
 
@@ -216,30 +223,43 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(number=sessions, place=places)
     def retry(self, number: int, place: int) -> None:
-        self.run(number, Retry(self.job_id(number, place)))
+        self.run(number, Retry(self.job_id(number, place, "scheduled", "retrying", "dead_lettered")))
 
     @rule(number=sessions, place=places, how=st.sampled_from(["replay", "replay_prefixed", "resolve"]))
     def dead_letter(self, number: int, place: int, how: str) -> None:
         rows = self.machine.model.rows(self.session(number)).values()
         letters = [row for row in rows if isinstance(row, Letter)]
-        job_id = self.pick(number, letters, place).job_id if letters else 10**12
-        self.run(number, Resolve(job_id) if how == "resolve" else Replay(job_id, how == "replay_prefixed"))
+        if not letters:
+            self.fail(number, [(place, "held")], [True])
+        elif how == "resolve":
+            self.run(number, Resolve(self.pick(number, letters, place).job_id))
+        else:
+            self.run(number, Replay(self.pick(number, letters, place).job_id, how == "replay_prefixed"))
 
     # time
 
-    @rule(place=places, more=st.integers(1, 3))
-    def jobs_fall_due(self, place: int, more: int) -> None:
-        rows = self.machine.model.rows(None).values()
-        later = [row.job_id for row in rows if isinstance(row, Job) and row.status in ("scheduled", "retrying")]
-        for job_id in later[place % (len(later) or 1) :][:more]:
-            self.machine.pass_time("due", job_id)
+    @rule(number=sessions, place=places, then=st.sampled_from([None, Promote(1), Promote(50), Tick(), Wish()]))
+    def jobs_fall_due(self, number: int, place: int, then: Call | Wish | None) -> None:
+        later = self.jobs(None, "scheduled", "retrying")
+        for job in later[place % (len(later) or 1) :][:3]:
+            self.machine.pass_time("due", job.job_id)
+        if isinstance(then, Wish):
+            self.claim_wished(number, then)
+        elif then is not None:
+            self.run(number, then)
 
-    @rule(place=places, what=st.sampled_from(["short", "ended", "ended", "overdue"]))
-    def lease_runs_out(self, place: int, what: str) -> None:
-        rows = self.machine.model.rows(None).values()
-        held = [row for row in rows if isinstance(row, Job) and row.status in HELD and not row.overdue]
-        if held:
-            self.machine.pass_time(what, held[place % len(held)].job_id)
+    @rule(
+        number=sessions,
+        place=places,
+        what=st.sampled_from(["short", "ended", "ended", "overdue"]),
+        then=st.sampled_from([None, Reap(), Reap(), Tick()]),
+    )
+    def leases_run_out(self, number: int, place: int, what: str, then: Call | None) -> None:
+        held = [job for job in self.jobs(None, *HELD) if not job.overdue]
+        for job in held[place % (len(held) or 1) :][:2]:
+            self.machine.pass_time(what, job.job_id)
+        if then is not None:
+            self.run(number, then)
 
     @rule(place=places)
     def key_expires(self, place: int) -> None:
@@ -247,7 +267,7 @@ class QueueMachine(RuleBasedStateMachine):
         if keys:
             self.machine.expire(keys[place % len(keys)])
 
-    @rule(number=sessions, call=st.sampled_from([Reap(), Promote(1), Promote(50), Sweep(), Tick(), Tick()]))
+    @rule(number=sessions, call=st.sampled_from([Reap(), Promote(50), Sweep(), Sweep(), Tick()]))
     def maintain(self, number: int, call: Call) -> None:
         self.run(number, call)
 
@@ -255,14 +275,6 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(number=sessions)
     def begin(self, number: int) -> None:
-        session = self.session(number)
-        if session not in self.machine.model.open:
-            self.machine.control(session, "begin")
-        else:
-            self.savepoint(number)
-
-    @rule(number=sessions)
-    def savepoint(self, number: int) -> None:
         session = self.session(number)
         transaction = self.machine.model.open.get(session)
         if transaction is None:

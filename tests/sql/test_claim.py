@@ -90,12 +90,13 @@ def test_what_a_short_claim_promotes_is_returned_in_order_too(db: Connection) ->
     assert taken(db) == [high, low]
 
 
-@pytest.mark.parametrize("limit", [0, -1, 2001, None])
-def test_a_claim_takes_1_to_2000_jobs(limit: Any, db: Connection) -> None:
+def test_a_claim_takes_1_to_2000_jobs(db: Connection) -> None:
     enqueue(db)
     before = contents(db)
-    with pytest.raises(BadRequest, match="2,000"):
-        take(db, limit)
+    limits: list[Any] = [0, -1, 2001, None]
+    for limit in limits:
+        with pytest.raises(BadRequest, match="2,000"):
+            take(db, limit)
     assert contents(db) == before
 
 
@@ -132,11 +133,11 @@ def test_a_claim_sees_only_jobs_of_its_executors_kind(db: Connection) -> None:
     assert [claim.job_id for claim in jobs.claim(db, "messenger", 10)] == [theirs]
 
 
-@pytest.mark.parametrize("executor", ["nobody", "", "default'; --"])
-def test_an_executor_that_is_not_registered_claims_nothing(executor: str, db: Connection) -> None:
+def test_an_executor_that_is_not_registered_claims_nothing(db: Connection) -> None:
     enqueue(db)
-    with pytest.raises(UnknownExecutor):
-        jobs.claim(db, executor, 1)
+    for executor in ("nobody", "", "default'; --"):
+        with pytest.raises(UnknownExecutor):
+            jobs.claim(db, executor, 1)
 
 
 def test_a_deregistered_executor_claims_no_more_but_may_report_what_it_holds(db: Connection) -> None:

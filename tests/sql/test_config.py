@@ -1,10 +1,10 @@
-"""Settings: known keys, values that fit, and work that follows them."""
+"""Settings and pools: known keys, values that fit, names that can be."""
 
 import pytest
 
-from penstock.errors import ActorRefused, BadConfig
+from penstock.errors import ActorRefused, BadConfig, BadRequest, UnknownPool
 from penstock.kernel.connection import Connection
-from tests.sql.support import configure, rows, value
+from tests.sql.support import configure, enqueue, rows, taken, value
 
 GOOD = {
     "queue.notify.bridge_enabled": ["true", "false"],
@@ -84,3 +84,24 @@ def test_the_seeded_settings_all_fit(db: Connection) -> None:
         db, "select key, value from penstock.dot_config where (value ~ penstock.config_expects(key)) is not true"
     )
     assert bad == []
+
+
+def test_a_pool_is_made_before_jobs_name_it(db: Connection) -> None:
+    with pytest.raises(UnknownPool):
+        enqueue(db, pool="night")
+    for note in ("when it is quiet", None):
+        value(db, "select penstock.fn_pool_set('night', %s, 'user:ann')::text", note)
+    assert rows(db, "select note, set_by::text from penstock.pool where pool = 'night'") == [
+        ("when it is quiet", "user:ann")
+    ]
+    job_id = enqueue(db, pool="night")
+    assert taken(db, pools=["shared"]) == []
+    assert taken(db, pools=["night"]) == [job_id]
+
+
+def test_a_name_that_cannot_be_a_pool_is_refused(db: Connection) -> None:
+    before = rows(db, "select * from penstock.pool")
+    for name in ("", "Night", "1st", "a b", "x" * 64, None):
+        with pytest.raises(BadRequest):
+            value(db, "select penstock.fn_pool_set(%s)::text", name)
+    assert rows(db, "select * from penstock.pool") == before

@@ -1,6 +1,6 @@
 """Dead letters: everything needed to try again, never deleted, resolved once."""
 
-from typing import Any
+from typing import Any, LiteralString
 from uuid import uuid4
 
 import pytest
@@ -38,6 +38,9 @@ SAID: dict[str, Any] = {
     "trace": "00-7",
     "max_attempts": 1,
 }
+
+REPLAY: LiteralString = "select penstock.fn_dead_letter_replay(%s)"
+DISCARD: LiteralString = "select penstock.fn_dead_letter_resolve(%s, null, %s)::text"
 
 
 def _bury(db: Connection, kind: str = "work", **fields: Any) -> int:
@@ -148,32 +151,26 @@ def test_a_letter_is_discarded_with_a_reason_and_stays_on_record(db: Connection)
         (f"job-{letter}", "discarded: too old", "user:ann", None)
     ]
     assert rows(db, "select * from penstock.v_job_queue_dead_letter_open") == []
-    for again in (
-        "select penstock.fn_dead_letter_replay(%s)",
-        "select penstock.fn_dead_letter_resolve(%s, null, 'x')::text",
-    ):
-        with pytest.raises(UnknownDeadLetter, match="discarded"):
-            value(db, again, f"job-{letter}")
+    with pytest.raises(UnknownDeadLetter, match="discarded"):
+        value(db, REPLAY, f"job-{letter}")
+    with pytest.raises(UnknownDeadLetter, match="discarded"):
+        value(db, DISCARD, f"job-{letter}", "again")
 
 
-@pytest.mark.parametrize("reason", [None, "", "  "])
-def test_a_discard_needs_a_reason(reason: str | None, db: Connection) -> None:
+def test_a_discard_needs_a_reason(db: Connection) -> None:
     letter = _letter(db, _bury(db))
-    with pytest.raises(BadRequest):
-        value(db, "select penstock.fn_dead_letter_resolve(%s, null, %s)::text", f"job-{letter}", reason)
+    for reason in (None, "", "  "):
+        with pytest.raises(BadRequest):
+            value(db, DISCARD, f"job-{letter}", reason)
     assert value(db, "select count(*) from penstock.v_job_queue_dead_letter_open") == 1
 
 
-@pytest.mark.parametrize(
-    "name", ["job-987654321", "job-", "job-x", "route-1", "", None, "job-99999999999999999999", "1"]
-)
-def test_an_unknown_letter_is_refused(name: str | None, db: Connection) -> None:
-    for query in (
-        "select penstock.fn_dead_letter_replay(%s)",
-        "select penstock.fn_dead_letter_resolve(%s, null, 'x')::text",
-    ):
+def test_an_unknown_letter_is_refused(db: Connection) -> None:
+    for name in ("job-987654321", "job-", "job-x", "route-1", "", None, "job-99999999999999999999", "1"):
         with pytest.raises(UnknownDeadLetter):
-            value(db, query, name)
+            value(db, REPLAY, name)
+        with pytest.raises(UnknownDeadLetter):
+            value(db, DISCARD, name, "x")
     with pytest.raises(UnknownDeadLetter):
         _replay(db, 987654321)
 

@@ -61,9 +61,8 @@ def test_a_job_without_a_kind_is_refused(db: Connection) -> None:
         jobs.enqueue_many(db, [{"kind": "work"}, {"priority": 1}])
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_a_field_that_cannot_be_read_is_a_bad_request(db: Connection) -> None:
+    unreadable: list[dict[str, Any]] = [
         {"priority": "high"},
         {"priority": 1.5},
         {"priority": 10**12},
@@ -71,23 +70,20 @@ def test_a_job_without_a_kind_is_refused(db: Connection) -> None:
         {"process_after": "2026-02-31"},
         {"causation_event_id": "not a uuid"},
         {"max_attempts": True},
-    ],
-)
-def test_a_field_that_cannot_be_read_is_a_bad_request(fields: dict[str, Any], db: Connection) -> None:
+    ]
     before = contents(db)
-    with pytest.raises(BadRequest):
-        jobs.enqueue_many(db, [{"kind": "work", **fields}])
+    for fields in unreadable:
+        with pytest.raises(BadRequest):
+            jobs.enqueue_many(db, [{"kind": "work", **fields}])
     assert contents(db) == before
 
 
-@pytest.mark.parametrize(
-    "requests",
-    ["{}", "null", '"text"', "[1]", "[[]]", '[{"kind": "work", "payload": {}}]', '[{"kind": "work", "job_id": 1}]'],
-)
-def test_what_is_not_a_list_of_known_fields_is_a_bad_request(requests: str, db: Connection) -> None:
+def test_what_is_not_a_list_of_known_fields_is_a_bad_request(db: Connection) -> None:
     before = contents(db)
-    with pytest.raises(BadRequest):
-        rows(db, "select * from penstock.fn_job_enqueue_many(%s::jsonb)", requests)
+    unknown = ['[{"kind": "work", "payload": {}}]', '[{"kind": "work", "job_id": 1}]']
+    for requests in ("{}", "null", '"text"', "[1]", "[[]]", *unknown):
+        with pytest.raises(BadRequest):
+            rows(db, "select * from penstock.fn_job_enqueue_many(%s::jsonb)", requests)
     assert contents(db) == before
 
 

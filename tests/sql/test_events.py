@@ -80,23 +80,13 @@ def test_events_of_one_transaction_share_its_id_and_count_up(db: Connection) -> 
     assert found == [(current,), (current,)]
 
 
-@pytest.mark.parametrize(
-    ("domain", "event_type", "stream"),
-    [
-        ("kg", "shrank", None),
-        ("tac", "grew", None),
-        ("nowhere", "grew", None),
-        ("kg", "grew", "birth"),
-        ("kg", "Grew", None),
-    ],
-)
-def test_an_event_that_is_not_registered_so_is_refused(
-    domain: str, event_type: str, stream: str | None, db: Connection
-) -> None:
+def test_an_event_that_is_not_registered_so_is_refused(db: Connection) -> None:
     _register(db)
     before = contents(db)
-    with pytest.raises(UnknownEventType):
-        _emit(db, domain, event_type, stream, idempotency_key="k")
+    wrong = [("kg", "shrank", None), ("tac", "grew", None), ("nowhere", "grew", None), ("kg", "grew", "birth")]
+    for domain, event_type, stream in [*wrong, ("kg", "Grew", None)]:
+        with pytest.raises(UnknownEventType):
+            _emit(db, domain, event_type, stream, idempotency_key="k")
     assert contents(db) == before
 
 
@@ -177,10 +167,10 @@ def test_a_domain_of_the_users_own_serves_jobs_and_events(db: Connection) -> Non
     ]
 
 
-@pytest.mark.parametrize("domain", ["", "Shop", "1st", "a-b", "a b", "any", "x" * 41, None, "a;drop"])
-def test_a_name_that_cannot_be_a_domain_is_refused(domain: str | None, db: Connection) -> None:
-    with pytest.raises(BadRequest):
-        value(db, "select penstock.fn_event_domain_register(%s)::text", domain)
+def test_a_name_that_cannot_be_a_domain_is_refused(db: Connection) -> None:
+    for domain in ("", "Shop", "1st", "a-b", "a b", "any", "x" * 41, None, "a;drop"):
+        with pytest.raises(BadRequest):
+            value(db, "select penstock.fn_event_domain_register(%s)::text", domain)
     assert {known for (known,) in rows(db, "select event_domain from penstock.event_domain")} == DOMAINS
 
 

@@ -1,6 +1,5 @@
 """Insert once: the same kind and key is the same job, until the key expires."""
 
-import pytest
 from psycopg import Rollback
 
 from penstock.kernel import jobs
@@ -134,8 +133,8 @@ def test_the_sweeper_skips_keys_that_are_in_use(db: Connection) -> None:
         assert value(db, "select xmax <> 0 from penstock.once_key") is True
 
 
-@pytest.mark.parametrize("key", ["k" * 500, "ключ", "a'b\"c\\d", "%s", "\t"])
-def test_any_text_of_500_characters_is_a_key(key: str, db: Connection) -> None:
-    first = enqueue(db, idempotency_key=key)
-    assert enqueue(db, idempotency_key=key) == first
-    assert jobs.enqueue_many(db, [{"kind": "work", "idempotency_key": key}]) == [Enqueued(first, False)]
+def test_any_text_of_500_characters_is_a_key(db: Connection) -> None:
+    for key in ("k" * 500, "ключ", "a'b\"c\\d", "%s", "\t"):
+        first = enqueue(db, idempotency_key=key)
+        assert enqueue(db, idempotency_key=key) == first
+        assert jobs.enqueue_many(db, [{"kind": "work", "idempotency_key": key}]) == [Enqueued(first, False)]

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
+from tests.conftest import Connect
 from tests.sql.support import (
     beat,
     configure,
@@ -88,6 +89,16 @@ def test_a_part_that_works_again_is_no_longer_marked(db: Connection) -> None:
     db.execute("alter table penstock.away rename to lane_check")
     tick(db)
     assert value(db, "select failed_since from penstock.queue_tick_part where part = 'lanes'") is None
+
+
+def test_a_tick_that_meets_another_leaves_the_work_to_it(db: Connection, session: Connect) -> None:
+    other = session()
+    other.execute("begin")
+    tick(other)
+    db.execute("set lock_timeout = '3s'")
+    assert tick(db) == {"skipped": "another tick is running"}
+    other.execute("commit")
+    assert "skipped" not in tick(db)
 
 
 def test_a_tick_alone_reaps_when_no_worker_lives(db: Connection) -> None:
