@@ -29,11 +29,3 @@ LANES_WITHOUT_HEADS = (
     "drop index penstock.job_queue_lane_head",
     _without("job_insert", "when r.lane is null or r.ordinal = any (v_heads) then 'ready'", "when true then 'ready'"),
 )
-
-BEATS_FOR_ALL = (
-    _without(
-        "fn_job_heartbeat",
-        "       and (p_job_ids is null or (q.job_id, q.lease_token) in"
-        " (select x.job_id, x.token from unnest(p_job_ids, p_tokens) x(job_id, token)))\n",
-    ),
-)

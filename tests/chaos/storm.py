@@ -43,7 +43,6 @@ class Plan:
     pauses: int = 2
     workers: int = 4
     rate: float = 120
-    cuts: float = 0.3
     calm_s: float = 120
     seed: int = 1
     breaches: Sequence[str] = ()
@@ -148,7 +147,7 @@ class Storm:
         while crises or time.monotonic() < began_at + plan.seconds:
             elapsed = time.monotonic() - began_at
             crises = [crisis for crisis in crises if crisis[0] > elapsed or not crisis[1]()]
-            (self._cut if self._random.random() < plan.cuts else self._kill)()
+            self._random.choice((self._kill, self._kill, self._cut))()
             self._drift(self._random.uniform(0.8, 1.8))
 
     def _drift(self, seconds: float) -> None:

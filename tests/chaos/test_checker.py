@@ -68,7 +68,10 @@ def _without(items: list[Any], job_id: int) -> list[Any]:
     return [one for one in items if one.job_id != job_id]
 
 
-def _broken() -> dict[str, tuple[str, History]]:
+Broken = dict[str, tuple[str, History]]
+
+
+def _broken_accounts() -> Broken:
     good = _good()
     executions, outcomes, jobs = good.executions, good.outcomes, good.jobs
     return {
@@ -93,6 +96,13 @@ def _broken() -> dict[str, tuple[str, History]]:
             "wrong_end",
             replace(good, outcomes=_with(outcomes, job_id=7, status="succeeded")),
         ),
+    }
+
+
+def _broken_leases() -> Broken:
+    good = _good()
+    executions, outcomes = good.executions, good.outcomes
+    return {
         "the zombie's result was kept": ("stale", replace(good, results=good.results | {2: {"lease": 11}})),
         "the zombie's finish was believed": (
             "stale",
@@ -122,6 +132,13 @@ def _broken() -> dict[str, tuple[str, History]]:
             "unstarted",
             replace(good, outcomes=_with(outcomes, job_id=1, started_at=None)),
         ),
+    }
+
+
+def _broken_turns() -> Broken:
+    good = _good()
+    executions, outcomes = good.executions, good.outcomes
+    return {
         "two runs under one token": ("repeated", replace(good, executions=[*executions, replace(executions[0])])),
         "two runs of one attempt": ("repeated", replace(good, executions=_with(executions, job_id=2, attempt=2))),
         "a job ran before it was due": ("early", replace(good, executions=_with(executions, job_id=8, began_at=4.9))),
@@ -154,6 +171,10 @@ def _broken() -> dict[str, tuple[str, History]]:
             ),
         ),
     }
+
+
+def _broken() -> Broken:
+    return _broken_accounts() | _broken_leases() | _broken_turns()
 
 
 def test_a_history_in_order_has_no_violation() -> None:

@@ -97,7 +97,8 @@ select
      from penstock.job_dead_letter d),
   (select jsonb_agg(r.job_id) from penstock.job_result r),
   (select jsonb_agg(jsonb_build_array(k.scope, k.key, k.ref)) from penstock.once_key k where k.expires_at > now()),
-  (select jsonb_agg(j.job_id) from penstock.job j)
+  (select jsonb_agg(jsonb_build_array(j.job_id, j.job_kind, j.executor, j.pool, j.lane, j.event_domain, j.priority,
+     j.max_attempts)) from penstock.job j)
 """
 
 _EMPTY = """
@@ -252,7 +253,7 @@ class Driver:
             letters={row[0]: (row[1], row[2], row[3]) for row in letters},
             results=frozenset(results),
             keys={(scope.removeprefix("job:"), key): int(ref) for scope, key, ref in keys},
-            jobs=frozenset(jobs),
+            jobs={row[0]: tuple(row[1:]) for row in jobs},
         )
 
     def in_transaction(self, session: int) -> bool:

@@ -26,18 +26,19 @@ class Claim(Call):
     pools: tuple[str, ...] | None = None
     incarnation: str | None = None
     start: bool = False
+    suspects: bool = True
 
     def sql(self) -> tuple[str, list[Any]]:
         text = (
             "select job_id, lease_token, attempt, started, suspect, job_kind, priority"
-            " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s::uuid, %s)"
+            " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s::uuid, %s, %s)"
         )
         kinds = None if self.kinds is None else list(self.kinds)
         pools = None if self.pools is None else list(self.pools)
-        return text, [self.executor.executor_id, self.limit, kinds, pools, self.incarnation, self.start]
+        return text, [self.executor.executor_id, self.limit, kinds, pools, self.incarnation, self.start, self.suspects]
 
     def waits(self, view: View) -> frozenset[Tag]:
-        rules = {rule for _, rule in self._candidates(view) if rule.max_parallel is not None}
+        rules = {rule for _, rule in self._allowed(view) if rule.max_parallel is not None}
         return frozenset(("rule", rule.rule) for rule in rules)
 
     def may_wait(self, view: View) -> frozenset[Tag]:
@@ -88,6 +89,9 @@ class Claim(Call):
         return len(found)
 
     def _candidates(self, view: View) -> list[Pick]:
+        return [(job, rule) for job, rule in self._allowed(view) if self.suspects or job.reaped == 0]
+
+    def _allowed(self, view: View) -> list[Pick]:
         found = []
         for job in view.jobs():
             rule = self.executor.decides(job)

@@ -96,6 +96,9 @@ class Job:
     def held_under(self, token: int) -> bool:
         return self.status in HELD and self.token == token
 
+    def facts(self) -> tuple[Any, ...]:
+        return (self.kind, self.executor, self.pool, self.lane, self.event_domain, self.priority, self.max_attempts)
+
     def queue_row(self) -> tuple[Any, ...] | None:
         if not self.live:
             return None
@@ -199,7 +202,7 @@ class Observed:
     letters: dict[int, tuple[str, str | None, int | None]]
     results: frozenset[int]
     keys: dict[tuple[str, str], int]
-    jobs: frozenset[int]
+    jobs: dict[int, tuple[Any, ...]]
 
 
 class Model:
@@ -309,7 +312,7 @@ class Model:
 
     def _compare(self, rows: Rows, observed: Observed) -> None:
         jobs = {row.job_id: row for row in rows.values() if isinstance(row, Job)}
-        _same("jobs", set(jobs), set(observed.jobs))
+        _same("jobs", {job.job_id: job.facts() for job in jobs.values()}, observed.jobs)
         _same("queue rows", {job.job_id for job in jobs.values() if job.live}, set(observed.queue))
         outcomes = {job.job_id: tuple(sorted(job.outcomes, key=str)) for job in jobs.values() if job.outcomes}
         _same("outcomes", outcomes, observed.outcomes)

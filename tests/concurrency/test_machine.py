@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,27 +14,19 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from tests.concurrency.driver import Driver
 from tests.concurrency.machine import Machine, Tally
-from tests.concurrency.model_calls import (
-    Call,
-    Cancel,
-    Enqueue,
-    Fail,
-    Finish,
-    Release,
-    Replay,
-    Request,
-    Resolve,
-    Retry,
-    Start,
-)
+from tests.concurrency.model_calls import Call, Enqueue, Fail, Finish, Release, Request, Start
 from tests.concurrency.model_claims import Beat, Claim, Promote, Reap, Sweep, Tick
+from tests.concurrency.model_operators import Cancel, Replay, Resolve, Retry
 from tests.concurrency.model_queue import HELD, Job, Key, Letter
 
 AnyRow = TypeVar("AnyRow", Job, Letter)
 
 SESSIONS = 4
 STEPS = 40
-EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "240"))
+EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "160"))
+
+# stands for what another session's open transaction has in hand
+THEIRS = "theirs"
 
 EXECUTORS = ("default", "narrow", "wide", "agent", "idle")
 INCARNATIONS = {
@@ -50,6 +43,7 @@ class Wish(NamedTuple):
     pools: tuple[str, ...] | None = None
     twin: int | None = 0
     start: bool = True
+    suspects: bool = True
 
 
 Reports = list[tuple[int, str]]
@@ -59,10 +53,10 @@ places = st.integers(0, 23)
 requests = st.builds(
     Request,
     kind=st.sampled_from(["mail", "pack", "send"]),
-    key=st.sampled_from([None, None, "one", "two"]),
+    key=st.sampled_from([None, None, "one", "two", THEIRS]),
     executor=st.sampled_from(["PG_worker", "PG_worker", "PG_worker", "Agent"]),
     pool=st.sampled_from(["shared", "shared", "priority"]),
-    lane=st.sampled_from([None, "north", "south"]),
+    lane=st.sampled_from([None, None, None, "north", "south", THEIRS]),
     event_domain=st.sampled_from([None, None, "iu"]),
     priority=st.sampled_from([0, 0, 1, -1]),
     max_attempts=st.sampled_from([None, None, 1, 4]),
@@ -70,12 +64,13 @@ requests = st.builds(
 )
 wishes = st.builds(
     Wish,
-    name=st.sampled_from(["default", "narrow", "narrow", "wide", "wide", "agent", "idle"]),
-    limit=st.sampled_from([1, 2, 5, 50]),
+    name=st.sampled_from(["default", "narrow", "wide", "agent", "idle", THEIRS, THEIRS, THEIRS]),
+    limit=st.sampled_from([1, 1, 2, 50]),
     kinds=st.sampled_from([None, None, ("mail",), ("pack", "send")]),
     pools=st.sampled_from([None, None, ("shared",), ("priority",)]),
     twin=st.sampled_from([0, 1]),
     start=st.booleans(),
+    suspects=st.booleans(),
 )
 # which job, and under which token: the one it is held under, one that was given out before, or nonsense
 reports = st.lists(
@@ -96,12 +91,12 @@ class QueueMachine(RuleBasedStateMachine):
             self.machine.finale()
 
     @initialize(
-        wanted=st.lists(requests, min_size=3, max_size=8),
+        wanted=st.lists(requests, min_size=4, max_size=9),
         claimed=st.integers(0, 3),
         opened=st.sets(sessions, max_size=SESSIONS - 1),
     )
     def begin_with_jobs(self, wanted: list[Request], claimed: int, opened: set[int]) -> None:
-        self.run(0, Enqueue(tuple(wanted)))
+        self.enqueue_many(0, wanted)
         if claimed:
             self.claim_wished(0, Wish(limit=claimed))
         for number in sorted(opened):
@@ -133,6 +128,12 @@ class QueueMachine(RuleBasedStateMachine):
         chosen = theirs if theirs and place % 2 else rows
         return chosen[place // 2 % len(chosen)]
 
+    def theirs(self, number: int, what: str) -> Any:
+        """The first lane, key or rule that another session's open transaction has locked."""
+        model, session = self.machine.model, self.session(number)
+        frames = [frame for other in model.open if other != session for frame in model.open[other].frames]
+        return min((tag[1] for frame in frames for tag in frame.locks if tag[0] == what), default=None)
+
     def job_id(self, number: int, place: int, *preferred: str) -> int:
         """Some job this session sees; sometimes one that does not exist."""
         jobs = (place % 3 and self.jobs(number, *preferred)) or self.jobs(number)
@@ -163,23 +164,34 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(number=sessions, request=requests)
     def enqueue(self, number: int, request: Request) -> None:
-        self.run(number, Enqueue((request,)))
+        self.enqueue_many(number, [request])
 
-    @rule(number=sessions, wanted=st.lists(requests, min_size=2, max_size=4))
+    @rule(number=sessions, wanted=st.lists(requests, min_size=2, max_size=3))
     def enqueue_many(self, number: int, wanted: list[Request]) -> None:
-        self.run(number, Enqueue(tuple(wanted)))
+        self.run(number, Enqueue(tuple(self.resolved(number, request) for request in wanted)))
+
+    def resolved(self, number: int, request: Request) -> Request:
+        if request.lane == THEIRS:
+            request = replace(request, lane=self.theirs(number, "lane") or "north")
+        if request.key == THEIRS:
+            kind, key = self.theirs(number, "key") or (request.kind, "one")
+            request = replace(request, kind=kind, key=key)
+        return request
 
     # working
 
-    @rule(number=sessions, limit=st.integers(1, 4), start=st.booleans(), twin=st.sampled_from([0, 1, None]))
+    @rule(number=sessions, limit=st.integers(1, 3), start=st.booleans(), twin=st.sampled_from([0, 1, None]))
     def claim(self, number: int, limit: int, start: bool, twin: int | None) -> None:
         self.claim_wished(number, Wish(limit=limit, twin=twin, start=start))
 
     @rule(number=sessions, wish=wishes)
     def claim_wished(self, number: int, wish: Wish) -> None:
+        if wish.name == THEIRS:
+            rule = self.machine.model.rules.get(self.theirs(number, "rule"))
+            wish = wish._replace(name=rule.executor_id if rule is not None else "wide")
         incarnation = None if wish.twin is None else INCARNATIONS[wish.name][wish.twin]
         executor = self.machine.model.executors[wish.name]
-        self.run(number, Claim(executor, wish.limit, wish.kinds, wish.pools, incarnation, wish.start))
+        self.run(number, Claim(executor, wish.limit, wish.kinds, wish.pools, incarnation, wish.start, wish.suspects))
 
     def report(self, number: int, call: Call) -> None:
         """Who has nothing to report on claims first."""
@@ -292,7 +304,7 @@ class QueueMachine(RuleBasedStateMachine):
             depth = 1 + place % (len(transaction.frames) - 1)
             self.machine.control(session, f"rollback to s{depth}", depth)
 
-    @rule(number=sessions, how=st.sampled_from(["commit", "commit", "rollback"]))
+    @rule(number=sessions, how=st.sampled_from(["commit", "rollback"]))
     def end(self, number: int, how: str) -> None:
         session = self.session(number)
         self.machine.control(session, how if session in self.machine.model.open else "begin")
