@@ -383,7 +383,7 @@ CREATE FUNCTION penstock.claim_query(p_executor_kind text, p_runs penstock.claim
                             string_agg('(' || query || ')', ' union all '), room) end as query
       from branch group by rule, room
   )
-  select case when (select count(*) from branch) = 1
+  select case (select count(*) from branch) when 0 then null when 1
     then (select format('select b.job_id, b.run from (%s for update skip locked) b limit %s', b.query, p_limit) from branch b)
     else (select format(
       'select l.job_id, c.run from (select * from (%s) u %s order by priority desc, job_id limit %s) c '
