@@ -302,6 +302,23 @@ begin
 end
 $$;
 
+-- Name: claim_has_below(text, penstock.claim_run[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_has_below(p_executor_kind text, p_runs penstock.claim_run[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return exists (
+    select from unnest(p_runs) r
+     cross join lateral (
+       select from penstock.job_queue q
+        where q.status = 'ready' and q.executor = p_executor_kind and q.pool = r.pool and q.job_kind = r.job_kind
+          and q.event_domain = r.event_domain and q.priority < p_runs[1].head_priority and q.priority >= r.priority_floor
+        order by q.priority desc, q.job_id limit 1) q);
+end
+$$;
+
 -- Name: claim_lock(text, penstock.claim_run[], integer, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.claim_lock(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, OUT jobs bigint[], OUT runs integer[]) RETURNS record
@@ -322,9 +339,31 @@ begin
     execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', v_query) into v_jobs, v_picks;
     jobs := jobs || v_jobs;
     runs := runs || v_picks;
-    exit when cardinality(jobs) >= p_limit;
+    exit when cardinality(jobs) >= p_limit or not penstock.claim_has_below(p_executor_kind, p_runs);
     v_runs := penstock.claim_rooms_left(p_runs, runs);
   end loop;
+end
+$$;
+
+-- Name: claim_mark(bigint[], bigint, bigint, bigint, bigint, uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_mark(p_jobs bigint[], p_token bigint, p_rule bigint, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean) RETURNS SETOF penstock.job_claim
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+  return query
+    update penstock.job_queue q
+       set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                          then 'running' else 'leased' end)::penstock.job_status,
+           started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                             then clock_timestamp() end,
+           attempt = q.attempt + 1, lease_token = p_token, leased_by = p_incarnation, rule = p_rule,
+           lease_until = clock_timestamp() + p_lease_ms * interval '1 millisecond'
+     where q.job_id = any (p_jobs)
+    returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
+              q.enqueued_at;
 end
 $$;
 
@@ -486,7 +525,6 @@ $$;
 CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS SETOF penstock.job_claim
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
   v_rule bigint;
@@ -511,17 +549,7 @@ begin
       from unnest(v_jobs, v_picks) p(job_id, run) join term t on t.ordinality = p.run
      group by t.rule, t.lease_ms, t.max_attempts
   loop
-    return query
-      update penstock.job_queue q
-         set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
-                            then 'running' else 'leased' end)::penstock.job_status,
-             started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
-                               then clock_timestamp() end,
-             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_rule,
-             lease_until = clock_timestamp() + v_lease_ms * interval '1 millisecond'
-       where q.job_id = any (v_jobs)
-      returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
-                q.enqueued_at;
+    return query select * from penstock.claim_mark(v_jobs, v_token, v_rule, v_lease_ms, v_max_attempts, p_incarnation, p_start);
   end loop;
 end
 $$;
@@ -4014,9 +4042,17 @@ REVOKE ALL ON FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bi
 
 REVOKE ALL ON FUNCTION penstock.causation_depth(p_event_id uuid) FROM PUBLIC;
 
+-- Name: FUNCTION claim_has_below(p_executor_kind text, p_runs penstock.claim_run[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_has_below(p_executor_kind text, p_runs penstock.claim_run[]) FROM PUBLIC;
+
 -- Name: FUNCTION claim_lock(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, OUT jobs bigint[], OUT runs integer[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.claim_lock(p_executor_kind text, p_runs penstock.claim_run[], p_limit integer, p_suspects boolean, OUT jobs bigint[], OUT runs integer[]) FROM PUBLIC;
+
+-- Name: FUNCTION claim_mark(p_jobs bigint[], p_token bigint, p_rule bigint, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_mark(p_jobs bigint[], p_token bigint, p_rule bigint, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean) FROM PUBLIC;
 
 -- Name: TABLE executor; Type: ACL; Schema: penstock; Owner: -
 

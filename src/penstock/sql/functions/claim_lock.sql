@@ -19,7 +19,7 @@ begin
     execute format('select array_agg(p.job_id), array_agg(p.run) from (%s) p', v_query) into v_jobs, v_picks;
     jobs := jobs || v_jobs;
     runs := runs || v_picks;
-    exit when cardinality(jobs) >= p_limit;
+    exit when cardinality(jobs) >= p_limit or not penstock.claim_has_below(p_executor_kind, p_runs);
     v_runs := penstock.claim_rooms_left(p_runs, runs);
   end loop;
 end

@@ -3,12 +3,11 @@
 --   p_runs         the runs that have room, best head first
 --   returns        the jobs now leased (or running, if p_start and nothing speaks against it), in no order
 --   locks          job_queue rows (skipping locked ones)
---   Planned anew with every call: a plan made for an empty queue must not meet a full one.
 create or replace function penstock.claim_take(
   p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean,
   p_suspects boolean)
 returns setof penstock.job_claim
-language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_rule bigint;
   v_jobs bigint[];
@@ -32,17 +31,7 @@ begin
       from unnest(v_jobs, v_picks) p(job_id, run) join term t on t.ordinality = p.run
      group by t.rule, t.lease_ms, t.max_attempts
   loop
-    return query
-      update penstock.job_queue q
-         set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
-                            then 'running' else 'leased' end)::penstock.job_status,
-             started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, v_max_attempts)
-                               then clock_timestamp() end,
-             attempt = q.attempt + 1, lease_token = v_token, leased_by = p_incarnation, rule = v_rule,
-             lease_until = clock_timestamp() + v_lease_ms * interval '1 millisecond'
-       where q.job_id = any (v_jobs)
-      returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
-                q.enqueued_at;
+    return query select * from penstock.claim_mark(v_jobs, v_token, v_rule, v_lease_ms, v_max_attempts, p_incarnation, p_start);
   end loop;
 end
 $$;
