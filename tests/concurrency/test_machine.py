@@ -108,6 +108,13 @@ class QueueMachine(RuleBasedStateMachine):
         idle = self.machine.idle()
         return idle[number % len(idle)]
 
+    def opened(self, number: int) -> int:
+        """The number of an idle session that has a transaction open."""
+        session = self.session(number)
+        if session not in self.machine.model.open:
+            self.machine.control(session, "begin")
+        return self.machine.idle().index(session)
+
     def run(self, number: int, call: Call) -> None:
         """A session whose transaction has failed rolls it back instead."""
         session = self.session(number)
@@ -178,6 +185,21 @@ class QueueMachine(RuleBasedStateMachine):
             request = replace(request, kind=kind, key=key)
         return request
 
+    @rule(
+        first=sessions,
+        second=sessions,
+        request=requests,
+        lane=st.sampled_from(["west", "east"]),
+        how=st.sampled_from(["commit", "rollback", None]),
+    )
+    def enqueue_side_by_side(self, first: int, second: int, request: Request, lane: str, how: str | None) -> None:
+        """Two enqueues of one lane, the first not committed when the second comes."""
+        session = self.session(self.opened(first))
+        self.enqueue_many(first, [replace(request, lane=lane, when="now")])
+        self.enqueue_many(second, [replace(request, lane=lane, key=None)])
+        if how is not None and session not in self.machine.waiting:
+            self.end(self.machine.idle().index(session), how)
+
     # working
 
     @rule(number=sessions, limit=st.integers(1, 3), start=st.booleans(), twin=st.sampled_from([0, 1, None]))
@@ -192,6 +214,12 @@ class QueueMachine(RuleBasedStateMachine):
         incarnation = None if wish.twin is None else INCARNATIONS[wish.name][wish.twin]
         executor = self.machine.model.executors[wish.name]
         self.run(number, Claim(executor, wish.limit, wish.kinds, wish.pools, incarnation, wish.start, wish.suspects))
+
+    @rule(first=sessions, second=sessions, wish=wishes, name=st.sampled_from(["narrow", "wide", "wide", "agent"]))
+    def claim_side_by_side(self, first: int, second: int, wish: Wish, name: str) -> None:
+        """Two claims of one executor, the first not committed when the second comes."""
+        self.claim_wished(self.opened(first), wish._replace(name=name))
+        self.claim_wished(second, wish._replace(name=name))
 
     def report(self, number: int, call: Call) -> None:
         """Who has nothing to report on claims first."""

@@ -25,7 +25,7 @@ _LARGEST_CLAIM = 1000
 _AHEAD_S = 0.5
 _TOO_FAR_AHEAD_S = 5.0
 _QUICK_S = 0.0005
-_FIRST_LOOK_S = 0.005
+_FIRST_LOOK_S = 0.002
 _STALLED_S = 1.0
 _AFTER_FAILURE_S = 1.0
 
@@ -98,9 +98,11 @@ class Fetcher:
         if self._is_stalled():
             return 0, False
         ahead = min(_LARGEST_CLAIM, max(self._concurrency, int(self._concurrency * _AHEAD_S / max(pace, 1e-6))))
-        if len(self._shelf.held) > 4 * _LARGEST_CLAIM or waiting > ahead // 2:
+        quick = pace <= _QUICK_S
+        # of quick jobs a whole batch waits while the next is claimed, so that neither side rests
+        if len(self._shelf.held) > 4 * _LARGEST_CLAIM or waiting > (ahead if quick else ahead // 2):
             return 0, False
-        return ahead, pace <= _QUICK_S
+        return ahead, quick
 
     def _claim(self, limit: int, start: bool) -> int:
         try:
