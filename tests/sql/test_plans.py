@@ -45,14 +45,19 @@ def _fill(db: Connection) -> None:
         " where job_id = (select min(job_id) from penstock.job_queue where job_kind = 'laned')"
     )
     db.execute("select penstock.fn_job_subscription_set('default', 'PG_worker', 'foreign', p_enabled => false)")
-    db.execute("analyze penstock.job_queue, penstock.job")
+    db.execute(
+        "insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status)"
+        " select job_id, now(), 1, enqueued_at, 1, 'retrying' from penstock.job_queue"
+    )
+    db.execute("analyze penstock.job_queue, penstock.job, penstock.job_outcome")
 
 
 def _sequential_scans(connection: Connection) -> dict[str, int]:
-    """Scans this session has made and not yet handed to the statistics: look before and after."""
+    """Scans of tables that hold anything, made by this session and not yet in the statistics: look before and after."""
     rows = connection.execute(
         "select relname, seq_scan from pg_stat_xact_user_tables"
-        " where schemaname = 'penstock' and seq_scan > 0 and (relname = 'job_queue' or relname ~ '^job_(y|outcome_y)')"
+        " where schemaname = 'penstock' and seq_scan > 0 and pg_relation_size(relid) > 0"
+        "   and (relname = 'job_queue' or relname ~ '^job_(y|outcome_y)')"
     ).fetchall()
     return dict(rows)
 
