@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 from hypothesis import note
@@ -186,10 +186,10 @@ class Machine:
             if self.driver.in_transaction(entry.session):
                 observed[entry.session] = self.driver.observe(entry.session)
         first: Difference | None = None
-        for order in permutations(entries):
+        for order, in_vain in product(permutations(entries), (False, True)):
             twin = self.model.copy()
             try:
-                _replay(twin, order, answers, observed)
+                _replay(twin, order, answers, observed, in_vain)
             except Difference as difference:
                 first = first or difference
                 continue
@@ -199,11 +199,15 @@ class Machine:
 
 
 def _replay(
-    model: Model, order: tuple[Entry, ...], answers: dict[int, Answer], observed: dict[int | None, Observed]
+    model: Model,
+    order: tuple[Entry, ...],
+    answers: dict[int, Answer],
+    observed: dict[int | None, Observed],
+    in_vain: bool,
 ) -> None:
     either: dict[int | None, dict[Tag, Job]] = {session: {} for session in observed}
     for entry in order:
-        view = View(model, entry.session, entry.locked, entry.memory)
+        view = View(model, entry.session, entry.locked, entry.memory, in_vain and entry.locked is None)
         model.waiting.pop(entry.session, None)
         if view.late:
             view.frame.leftovers |= entry.waits

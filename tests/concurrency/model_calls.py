@@ -97,7 +97,7 @@ def insert(view: View, requests: Sequence[tuple[int, Request]]) -> None:
     free: dict[str, bool] = {}
     for _, request in requests:
         if request.lane is not None and request.when != "future" and request.lane not in free:
-            free[request.lane] = view.headless(request.lane) and not view.lane(request.lane, "blocked")
+            free[request.lane] = view.headless(request.lane) and not view.waiting(request.lane)
     for job_id, request in requests:
         if view.job(job_id) is not None:
             raise Difference(f"job id {job_id} was given out twice")
@@ -109,11 +109,11 @@ def insert(view: View, requests: Sequence[tuple[int, Request]]) -> None:
             view.put(request.job(job_id, "blocked"))
         else:
             free[request.lane] = False
-            ready = request.job(job_id, "ready")
             if view.contested(request.lane):
-                view.put_either(ready, replace(ready, status="blocked"))
+                view.put(request.job(job_id, "blocked"))
+                view.put_perhaps(request.job(job_id, "ready"))
             else:
-                view.put(ready)
+                view.put(request.job(job_id, "ready"))
         if request.lane is not None and request.when != "future":
             view.lock(("lane", request.lane))
 

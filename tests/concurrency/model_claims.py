@@ -72,7 +72,8 @@ class Claim(Call):
             found = passes.pop(0) if picks and passes else []
             self._expect(picks, found)
         else:
-            found = passes.pop(0) if passes and self._illegal(view, passes[0], self.limit) is None else []
+            legal = not view.first_look_in_vain and passes and self._illegal(view, passes[0], self.limit) is None
+            found = passes.pop(0) if legal else []
         self._take(view, found)
         return len(found)
 
@@ -149,7 +150,6 @@ class Claim(Call):
         candidates = {job.job_id: (job, rule) for job, rule in self._candidates(view)}
         for job_id, token, attempt, started, suspect, kind, priority in rows:
             job, rule = candidates[job_id]
-            view.either.pop(job.tag, None)
             starts = self.start and job.reaped == 0 and job.attempt + 1 < job.last_attempt
             wanted = (job.attempt + 1, starts, job.reaped > 0, job.kind, job.priority)
             if (attempt, started, suspect, kind, priority) != wanted:
@@ -196,7 +196,7 @@ class Beat(Call):
             if mine and named and job.lease != "long" and not job.overdue and not view.skips(job):
                 longer = replace(job, lease="long")
                 if view.late:
-                    view.put_either(longer, job)
+                    view.put_perhaps(longer)
                 else:
                     view.put(longer)
         wanted = []

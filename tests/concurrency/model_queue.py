@@ -305,7 +305,8 @@ class Model:
                     believed.rows[row.tag] = job
         rows.update(believed.rows)
         if session in self.open:
-            self.open[session].frames[-1].rows.update(believed.rows)
+            believed.locks |= believed.rows.keys()
+            self.open[session].frames[-1].add(believed)
         else:
             self.committed.update(believed.rows)
         self._compare(rows, observed)

@@ -11,13 +11,22 @@ from tests.concurrency.model_queue import HEADS, HELD, Difference, Frame, Job, K
 class View:
     """What a session sees, and what the statement it runs writes and locks."""
 
-    def __init__(self, model: Model, session: int, locked: frozenset[int] | None = None, memory: Any = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        session: int,
+        locked: frozenset[int] | None = None,
+        memory: Any = None,
+        first_look_in_vain: bool = False,
+    ) -> None:
         self.model = model
         self.session = session
         self.memory = memory
+        # a claim that has waited first looks for what was ready before; it may all be gone
+        self.first_look_in_vain = first_look_in_vain
         self.rows = model.rows(session)
         self.frame = Frame()
-        # jobs that may as well stand otherwise: an open transaction may have had the lane
+        # how jobs may as well stand: an open transaction may have had the lane
         self.either: dict[Tag, Job] = {}
         self._locked = locked
 
@@ -49,15 +58,13 @@ class View:
         self.rows[row.tag] = row
         self.frame.rows[row.tag] = row
         self.frame.locks.add(row.tag)
+        self.either.pop(row.tag, None)
 
-    def put_either(self, job: Job, other: Job) -> None:
-        """The job stands this way or the other; only the database knows."""
-        locked = job.tag in self.frame.locks
-        self.put(job)
-        self.either[job.tag] = other
-        if not locked:
-            self.frame.locks.discard(job.tag)
-            self.frame.leftovers.add(job.tag)
+    def put_perhaps(self, job: Job) -> None:
+        """The job stands so now, or still as it did; only the database knows."""
+        self.rows[job.tag] = job
+        self.either[job.tag] = job
+        self.frame.leftovers.add(job.tag)
 
     def lock(self, tag: Tag) -> None:
         self.frame.locks.add(tag)
@@ -83,6 +90,12 @@ class View:
     def headless(self, lane: str) -> bool:
         return not self.lane(lane, *HEADS)
 
+    def waiting(self, lane: str) -> list[Job]:
+        """Those that wait for the lane, and those that have fallen due and will."""
+        return [
+            job for job in self.lane(lane, "blocked", "scheduled") if job.status == "blocked" or job.due is not None
+        ]
+
     def contested(self, lane: str) -> bool:
         return self.late or bool(self.model.may_hold(("lane", lane), self.session))
 
@@ -90,7 +103,7 @@ class View:
         """The lane has lost its head: its lowest waiting job is next, unless somebody holds that row."""
         if lane is None or not self.headless(lane):
             return
-        waiting = self.lane(lane, "blocked")
+        waiting = self.waiting(lane)
         if waiting and not self.skips(waiting[0]):
             self._name_head(waiting[0], sure=not self.late)
         else:
@@ -100,7 +113,7 @@ class View:
         """Give the lane a head if it lacks one. Returns how many jobs became ready."""
         sure = sure and not self.contested(lane)
         self.lock(("lane", lane))
-        waiting = self.lane(lane, "blocked")
+        waiting = self.waiting(lane)
         if not waiting or not self.headless(lane) or self.skips(waiting[0]):
             return 0
         self._name_head(waiting[0], sure)
@@ -116,7 +129,7 @@ class View:
         if sure:
             self.put(ready)
         else:
-            self.put_either(ready, job)
+            self.put_perhaps(ready)
 
     # time
 

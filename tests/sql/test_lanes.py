@@ -254,3 +254,36 @@ def _strand(db: Connection) -> int:
     db.execute("commit")
     assert row(db, job_id)["status"] == "blocked"
     return job_id
+
+
+def test_a_job_that_is_due_goes_before_a_later_one_though_no_tick_has_seen_it(db: Connection) -> None:
+    first = enqueue_later(db, lane="l")
+    fall_due(db, first)
+    second = enqueue(db, lane="l")
+    assert _drain(db) == [first, second]
+
+
+def test_a_job_that_falls_due_behind_the_head_goes_before_those_enqueued_after_it(db: Connection) -> None:
+    head = enqueue(db, lane="l")
+    first = enqueue_later(db, lane="l")
+    second = enqueue(db, lane="l")
+    claim = take_one(db)
+    fall_due(db, first)
+    finish(db, claim)
+    assert [claim.job_id, *_drain(db)] == [head, first, second]
+
+
+def test_of_several_due_jobs_of_a_lane_the_first_enqueued_is_next(db: Connection) -> None:
+    late, early = enqueue_later(db, lane="l"), enqueue_later(db, lane="l")
+    fall_due(db, early)
+    fall_due(db, late)
+    last = enqueue(db, lane="l")
+    assert _drain(db) == [late, early, last]
+
+
+def test_the_head_of_a_lane_stays_its_head_when_an_earlier_job_falls_due(db: Connection) -> None:
+    earlier = enqueue_later(db, lane="l")
+    head = enqueue(db, lane="l")
+    fall_due(db, earlier)
+    tick(db)
+    assert _drain(db) == [head, earlier]

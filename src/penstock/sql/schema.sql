@@ -2119,8 +2119,7 @@ CREATE FUNCTION penstock.lanes_free(p_lanes text[]) RETURNS text[]
 declare
   v_locked text[] := penstock.lanes_locked(p_lanes);
   v_headless text[] := penstock.lanes_headless(v_locked);
-  v_waiting text[] := array(select l.lane from unnest(v_headless) l(lane) where exists (
-    select from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked'));
+  v_waiting text[] := array(select n.lane from penstock.lanes_next(v_headless) n);
 begin
   insert into penstock.lane_check (lane)
   select l.lane from unnest(p_lanes) l(lane) where l.lane <> all (v_locked) or l.lane = any (v_waiting);
@@ -2161,6 +2160,25 @@ begin
 end
 $$;
 
+-- Name: lanes_next(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.lanes_next(p_lanes text[]) RETURNS TABLE(lane text, job_id bigint)
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select l.lane, n.job_id
+    from unnest(p_lanes) l(lane)
+   cross join lateral (
+    select least(
+      (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked' order by q.job_id limit 1),
+      -- offset 0: else the planner walks the lane in the order of job_id, over all that are not due
+      (select min(d.job_id) from (
+        select q.job_id from penstock.job_queue q
+         where q.lane = l.lane and q.status = 'scheduled' and q.process_after <= (select clock_timestamp()) offset 0) d)
+      )) n(job_id)
+   where n.job_id is not null
+$$;
+
 -- Name: lanes_promote(text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.lanes_promote(p_lanes text[]) RETURNS integer
@@ -2173,14 +2191,12 @@ declare
   v_held bigint[];
   v_domains text[];
 begin
-  select array_agg(n.job_id), array_agg(l.lane) into v_next, v_lanes
-    from unnest(p_lanes) l(lane)
-   cross join lateral (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked'
-                        order by q.job_id limit 1) n;
+  select array_agg(n.job_id), array_agg(n.lane) into v_next, v_lanes from penstock.lanes_next(p_lanes) n;
   if v_next is null then
     return 0;
   end if;
-  v_held := array(select q.job_id from penstock.job_queue q where q.job_id = any (v_next) and q.status = 'blocked'
+  v_held := array(select q.job_id from penstock.job_queue q
+                   where q.job_id = any (v_next) and q.status in ('blocked', 'scheduled')
                    order by q.job_id for update skip locked);
   with promoted as (
     update penstock.job_queue q set status = 'ready' where q.job_id = any (v_held) returning q.event_domain)
@@ -2388,9 +2404,11 @@ CREATE FUNCTION penstock.promote_due(p_limit integer) RETURNS integer
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+  -- a variable: the index cannot be searched for a volatile function's value
+  v_now timestamptz := clock_timestamp();
   v_due bigint[] := array(
     select q.job_id from penstock.job_queue q
-     where q.status in ('scheduled', 'retrying') and q.process_after <= clock_timestamp()
+     where q.status in ('scheduled', 'retrying') and q.process_after <= v_now
      order by q.process_after limit p_limit for update skip locked);
 begin
   if cardinality(v_due) > 0 then
@@ -3805,6 +3823,10 @@ CREATE INDEX job_queue_due ON penstock.job_queue USING btree (process_after) WHE
 
 CREATE UNIQUE INDEX job_queue_lane_head ON penstock.job_queue USING btree (lane) WHERE ((lane IS NOT NULL) AND (status = ANY (ARRAY['ready'::penstock.job_status, 'leased'::penstock.job_status, 'running'::penstock.job_status, 'awaiting'::penstock.job_status, 'retrying'::penstock.job_status])));
 
+-- Name: job_queue_lane_scheduled; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_lane_scheduled ON penstock.job_queue USING btree (lane, process_after, job_id) WHERE ((lane IS NOT NULL) AND (status = 'scheduled'::penstock.job_status));
+
 -- Name: job_queue_lane_waiting; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_queue_lane_waiting ON penstock.job_queue USING btree (lane, job_id) WHERE ((lane IS NOT NULL) AND (status = 'blocked'::penstock.job_status));
@@ -4405,6 +4427,10 @@ REVOKE ALL ON FUNCTION penstock.lanes_headless(p_lanes text[]) FROM PUBLIC;
 -- Name: FUNCTION lanes_locked(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.lanes_locked(p_lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION lanes_next(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.lanes_next(p_lanes text[]) FROM PUBLIC;
 
 -- Name: FUNCTION lanes_promote(p_lanes text[]); Type: ACL; Schema: penstock; Owner: -
 

@@ -9,8 +9,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_locked text[] := penstock.lanes_locked(p_lanes);
   v_headless text[] := penstock.lanes_headless(v_locked);
-  v_waiting text[] := array(select l.lane from unnest(v_headless) l(lane) where exists (
-    select from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked'));
+  v_waiting text[] := array(select n.lane from penstock.lanes_next(v_headless) n);
 begin
   insert into penstock.lane_check (lane)
   select l.lane from unnest(p_lanes) l(lane) where l.lane <> all (v_locked) or l.lane = any (v_waiting);

@@ -1,4 +1,4 @@
--- lanes_promote: make the lowest blocked job of each of these headless lanes ready.
+-- lanes_promote: make the job that is next in each of these headless lanes ready.
 --   p_lanes  distinct lanes without a head, which no other transaction gives one
 --   returns  how many jobs became ready
 --   locks    those job_queue rows, by job_id. A row somebody else holds or has just removed (a cancel) is not waited
@@ -11,14 +11,12 @@ declare
   v_held bigint[];
   v_domains text[];
 begin
-  select array_agg(n.job_id), array_agg(l.lane) into v_next, v_lanes
-    from unnest(p_lanes) l(lane)
-   cross join lateral (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked'
-                        order by q.job_id limit 1) n;
+  select array_agg(n.job_id), array_agg(n.lane) into v_next, v_lanes from penstock.lanes_next(p_lanes) n;
   if v_next is null then
     return 0;
   end if;
-  v_held := array(select q.job_id from penstock.job_queue q where q.job_id = any (v_next) and q.status = 'blocked'
+  v_held := array(select q.job_id from penstock.job_queue q
+                   where q.job_id = any (v_next) and q.status in ('blocked', 'scheduled')
                    order by q.job_id for update skip locked);
   with promoted as (
     update penstock.job_queue q set status = 'ready' where q.job_id = any (v_held) returning q.event_domain)

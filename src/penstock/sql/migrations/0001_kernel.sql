@@ -180,6 +180,8 @@ create unique index job_queue_lane_head on penstock.job_queue (lane)
   where lane is not null and status in ('ready', 'leased', 'running', 'awaiting', 'retrying');
 create index job_queue_lane_waiting on penstock.job_queue (lane, job_id)
   where lane is not null and status = 'blocked';
+create index job_queue_lane_scheduled on penstock.job_queue (lane, process_after, job_id)
+  where lane is not null and status = 'scheduled';
 
 -- Lanes somebody must look at again, because an open transaction may have left one without a head.
 create table penstock.lane_check (
