@@ -205,7 +205,7 @@ def _replay(
     observed: dict[int | None, Observed],
     in_vain: bool,
 ) -> None:
-    either: dict[int | None, dict[Tag, Job]] = {session: {} for session in observed}
+    either: dict[int | None, dict[Tag, tuple[Job, ...]]] = {session: {} for session in observed}
     for entry in order:
         view = View(model, entry.session, entry.locked, entry.memory, in_vain and entry.locked is None)
         model.waiting.pop(entry.session, None)

@@ -294,13 +294,13 @@ class Model:
         if session in self.open:
             self.open[session].abort()
 
-    def adopt(self, session: int | None, observed: Observed, either: dict[Tag, Job]) -> None:
+    def adopt(self, session: int | None, observed: Observed, either: dict[Tag, tuple[Job, ...]]) -> None:
         """Compare what the session sees with the database; where both were legal, believe the database."""
         rows = self.rows(session)
         believed = Frame()
         for row in rows.values():
             if isinstance(row, Job):
-                job = _agreed(row, either.get(row.tag), observed)
+                job = _agreed(row, either.get(row.tag, ()), observed)
                 if job != row:
                     believed.rows[row.tag] = job
         rows.update(believed.rows)
@@ -344,17 +344,15 @@ class Model:
                 raise Difference(f"rule {rule} holds {count} jobs; its max_parallel is {limit}")
 
 
-def _agreed(job: Job, other: Job | None, observed: Observed) -> Job:
+def _agreed(job: Job, others: tuple[Job, ...], observed: Observed) -> Job:
     """The row as the database has it, if the model allows that."""
     found = observed.queue.get(job.job_id)
-    for one in (job, other):
-        if one is None:
-            continue
+    for one in (job, *others):
         if one.incarnation == FRESH and found is not None and found[4] is not None:
             one = replace(one, incarnation=found[4])
         if one.queue_row() == found:
             return one
-    wanted = f"{job.queue_row()}" + (f" or {other.queue_row()}" if other is not None else "")
+    wanted = " or ".join(str(one.queue_row()) for one in (job, *others))
     raise Difference(f"job {job.job_id} ({job.kind}, lane {job.lane}): the model has {wanted}, the database {found}")
 
 

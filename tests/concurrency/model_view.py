@@ -27,7 +27,7 @@ class View:
         self.rows = model.rows(session)
         self.frame = Frame()
         # how jobs may as well stand: an open transaction may have had the lane
-        self.either: dict[Tag, Job] = {}
+        self.either: dict[Tag, tuple[Job, ...]] = {}
         self._locked = locked
 
     @property
@@ -63,8 +63,14 @@ class View:
     def put_perhaps(self, job: Job) -> None:
         """The job stands so now, or still as it did; only the database knows."""
         self.rows[job.tag] = job
-        self.either[job.tag] = job
+        self.either[job.tag] = (*self.either.get(job.tag, ()), job)
         self.frame.leftovers.add(job.tag)
+
+    def surely(self, job: Job) -> Job:
+        """The job as it stands if nothing became of it that is not sure."""
+        row = self.frame.rows.get(job.tag) or self.model.rows(self.session)[job.tag]
+        assert isinstance(row, Job)
+        return row if job.tag in self.either else job
 
     def lock(self, tag: Tag) -> None:
         self.frame.locks.add(tag)
@@ -134,18 +140,25 @@ class View:
     # time
 
     def promote_due(self, limit: int) -> int:
-        """Jobs whose time has come, the longest due first."""
-        due = [job for job in self.jobs() if job.status in ("scheduled", "retrying") and job.due is not None]
-        free = sorted((job for job in due if not self.skips(job)), key=lambda job: job.due or 0)[:limit]
-        self.promote(free)
-        return len(free)
+        """Jobs whose time has come, the longest due first; a sweep may have had some of them before."""
+        sure = [self.surely(job) for job in self.jobs()]
+        due = [job for job in sure if job.status in ("scheduled", "retrying") and job.due is not None]
+        free = sorted((job for job in due if not self.skips(job)), key=lambda job: job.due or 0)
+        doubtful = [job for job in free if job.tag in self.either]
+        self.promote([job for job in free[:limit] if job not in doubtful])
+        for job in doubtful[:limit]:
+            self.put_perhaps(replace(job, status="blocked"))
+            self.put_perhaps(replace(job, status="ready"))
+        for job in free[limit : limit + len(doubtful)]:
+            self.put_perhaps(replace(job, status="blocked" if _joins(job) else "ready"))
+            self.put_perhaps(replace(job, status="ready"))
+        return len(free[:limit])
 
     def promote(self, jobs: list[Job]) -> None:
         joined = set()
         for job in jobs:
-            waits = job.status == "scheduled" and job.lane is not None
-            self.put(replace(job, status="blocked" if waits else "ready"))
-            if waits and job.lane is not None:
+            self.put(replace(job, status="blocked" if _joins(job) else "ready"))
+            if _joins(job) and job.lane is not None:
                 joined.add(job.lane)
         for lane in sorted(joined):
             self.settle(lane)
@@ -181,3 +194,8 @@ class View:
         reaped = job.reaped + (reason == "lease_expired")
         self.put(job.let_go("retrying", due=None, reaped=reaped, outcomes=(*job.outcomes, outcome)))
         return "retrying"
+
+
+def _joins(job: Job) -> bool:
+    """Does it wait for its lane once it is due? One that is tried again has the lane already."""
+    return job.status == "scheduled" and job.lane is not None

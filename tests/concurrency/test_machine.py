@@ -23,7 +23,9 @@ AnyRow = TypeVar("AnyRow", Job, Letter)
 
 SESSIONS = 4
 STEPS = 40
-EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "160"))
+# the suite runs the same examples every time; the long form tries others with every run
+EXAMPLES = 160
+LONG_EXAMPLES = int(os.environ.get("PENSTOCK_MACHINE_EXAMPLES", "1000"))
 
 # stands for what another session's open transaction has in hand
 THEIRS = "theirs"
@@ -362,7 +364,7 @@ def driver(database: str) -> Iterator[Driver]:
     driver.close()
 
 
-def test_every_operation_agrees_with_the_model_whatever_is_left_open(driver: Driver, tally: Tally) -> None:
+def _run(driver: Driver, tally: Tally, examples: int, *, derandomize: bool) -> None:
     class OnThisDatabase(QueueMachine):
         def __init__(self) -> None:
             super().__init__(driver, tally)
@@ -370,11 +372,21 @@ def test_every_operation_agrees_with_the_model_whatever_is_left_open(driver: Dri
     run_state_machine_as_test(
         OnThisDatabase,
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=examples,
             stateful_step_count=STEPS,
             deadline=None,
+            derandomize=derandomize,
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         ),
     )
     assert tally.blocked.total() > 0, "nothing has blocked: the sessions never met"
+
+
+def test_every_operation_agrees_with_the_model_whatever_is_left_open(driver: Driver, tally: Tally) -> None:
+    _run(driver, tally, EXAMPLES, derandomize=True)
+
+
+@pytest.mark.long
+def test_every_operation_agrees_with_the_model_at_length(driver: Driver, tally: Tally) -> None:
+    _run(driver, tally, LONG_EXAMPLES, derandomize=False)
