@@ -54,7 +54,7 @@ class Claim(Call):
             view.frame.locks |= self.waits(view)
         if list(rows) != sorted(rows, key=lambda row: (-row[6], row[0])):
             raise Difference(f"{self}: the answer is not in claim order: {rows}")
-        # a claim that comes back short looks twice, and draws a token each time
+        # a claim that comes back short looks twice; each look draws one token or, from a single run, one per priority
         passes = [list(group) for _, group in groupby(sorted(rows, key=itemgetter(1)), key=itemgetter(1))]
         if not any(rule.enabled for rule in self.executor.rules):
             self._expect([], rows)
@@ -68,18 +68,21 @@ class Claim(Call):
 
     def _first_pass(self, view: View, passes: list[list[tuple[Any, ...]]]) -> int:
         picks, sure = self._picks(view, self.limit)
+        found: list[tuple[Any, ...]] = []
         if sure:
-            found = passes.pop(0) if picks and passes else []
+            while passes and len(found) < len(picks):
+                found += passes.pop(0)
             self._expect(picks, found)
-        else:
-            legal = not view.first_look_in_vain and passes and self._illegal(view, passes[0], self.limit) is None
-            found = passes.pop(0) if legal else []
+        elif not view.first_look_in_vain:
+            while passes and self._illegal(view, [*found, *passes[0]], self.limit) is None:
+                found += passes.pop(0)
         self._take(view, found)
         return len(found)
 
     def _second_pass(self, view: View, passes: list[list[tuple[Any, ...]]], limit: int, moved: int) -> int:
         picks, sure = self._picks(view, limit)
-        found = passes.pop(0) if passes else []
+        found = [row for group in passes for row in group]
+        passes.clear()
         if sure and not view.either:
             self._expect(picks if moved else [], found)
         else:

@@ -1,10 +1,15 @@
 """Claims at the same time: no job twice, none lost, nobody waits."""
 
+from uuid import uuid4
+
+import pytest
+
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
+from penstock.model import Claim, Facts
 from tests.concurrency.sessions import answer, aside, never_waits, together, wait_until
 from tests.conftest import Connect
-from tests.sql.support import enqueue, enqueue_later, fall_due, rows, status, take, taken, tick, value
+from tests.sql.support import enqueue, enqueue_later, fall_due, rows, rule, status, take, taken, tick, value
 
 SESSIONS = 6
 
@@ -111,3 +116,35 @@ def test_a_cancel_waits_for_the_claim_and_then_asks_the_holder(db: Connection, s
         claimer.execute("commit")
         assert answer(cancelled) == "cancel_requested"
     assert status(db, job_id) == "leased"
+
+
+def test_a_job_that_came_while_a_claim_waited_is_claimed_with_all_its_facts(db: Connection, session: Connect) -> None:
+    """The rest of the claim's statement does not see it: it has begun before the job was there."""
+    rule(db, most=2)
+    enqueue(db)
+    first, second = session(), session()
+    first.execute("begin")
+    assert len(take(first)) == 1
+    with aside(db) as others:
+        waiting = others.run_until_it_waits(second, _claim_whole)
+        later = enqueue(db, safe_payload={"name": "Ada"})
+        first.execute("commit")
+        ((claim, facts),) = answer(waiting)
+    assert (claim.job_id, facts.job_id, facts.safe_payload) == (later, later, '{"name": "Ada"}')
+
+
+def _claim_whole(connection: Connection) -> list[tuple[Claim, Facts]]:
+    return jobs.claim_whole(
+        connection, "default", 5, kinds=["work"], pools=None, incarnation=uuid4(), start=True, suspects=True
+    )
+
+
+@pytest.mark.parametrize("limit", [jobs.FEW, jobs.FEW + 1])
+def test_a_claim_brings_the_facts_of_few_jobs_and_of_many(db: Connection, limit: int) -> None:
+    ids = [one.job_id for one in jobs.enqueue_many(db, [{"kind": "work", "trace": str(n)} for n in range(30)])]
+    found = jobs.claim_whole(
+        db, "default", limit, kinds=["work"], pools=None, incarnation=uuid4(), start=True, suspects=True
+    )
+    assert [(claim.job_id, facts.job_id, facts.trace) for claim, facts in found] == [
+        (job_id, job_id, str(n)) for n, job_id in enumerate(ids[:limit])
+    ]

@@ -116,7 +116,7 @@ def test_a_look_for_due_jobs_does_not_walk_those_that_are_not(full: Connection) 
 
 def _plan(connection: Connection, pools: str, below: bool) -> str:
     (query,) = connection.execute(
-        "select penstock.claim_query('PG_worker', array(select penstock.claim_runs(e, null, %s)), 500, true, %s)"
+        "select penstock.claim_query('PG_worker', penstock.claim_runs(e, null, %s), 500, true, %s)"
         " from penstock.executor e where e.executor_id = 'default'",
         [pools, below],
     ).fetchone() or ("",)

@@ -32,6 +32,16 @@ def enqueue_many(connection: Connection, requests: Sequence[Json]) -> list[Enque
     return [Enqueued(*row) for row in rows]
 
 
+_CLAIM = "penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s, %s)"
+_CLAIMED = "c.job_id, c.lease_token, c.job_kind, c.attempt, c.started, c.suspect, c.enqueued_at"
+_FACTS = (
+    "j.job_id, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload::text, j.lane, j.event_domain,"
+    " j.correlation_id, j.causation_event_id, j.trace, j.actor"
+)
+# an answer that a stopped client does not read holds every lock of its statement: facts of a few jobs fit into a buffer
+FEW = 20
+
+
 def claim(
     connection: Connection,
     executor_id: str,
@@ -46,12 +56,51 @@ def claim(
     """fn_job_claim."""
     with translated():
         rows = connection.execute(
-            "select job_id, lease_token, job_kind, attempt, started, suspect, enqueued_at"
-            " from penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s, %s)",
+            f"select {_CLAIMED} from {_CLAIM} c".encode(),
             [executor_id, limit, _list(kinds), _list(pools), incarnation, start, suspects],
             binary=True,
         ).fetchall()
     return list(map(Claim._make, rows))
+
+
+def claim_whole(
+    connection: Connection,
+    executor_id: str,
+    limit: int,
+    *,
+    kinds: Sequence[str],
+    pools: Sequence[str] | None,
+    incarnation: UUID,
+    start: bool,
+    suspects: bool,
+) -> list[tuple[Claim, Facts]]:
+    """fn_job_claim and what was asked of the jobs: in one round trip if they are few, else in two."""
+    if limit > FEW:
+        claims = claim(
+            connection,
+            executor_id,
+            limit,
+            kinds=kinds,
+            pools=pools,
+            incarnation=incarnation,
+            start=start,
+            suspects=suspects,
+        )
+        known = facts(connection, claims) if claims else {}
+        return [(one, known[one.job_id]) for one in claims]
+    with translated():
+        rows = connection.execute(
+            f"select {_CLAIMED}, j.* from {_CLAIM} c left join lateral (select {_FACTS} from penstock.job j"
+            " where j.job_id = c.job_id and j.enqueued_at = c.enqueued_at offset 0) j on true".encode(),
+            [executor_id, limit, _list(kinds), _list(pools), incarnation, start, suspects],
+            binary=True,
+        ).fetchall()
+    width = len(Claim._fields)
+    found = [(Claim._make(row[:width]), Facts._make(row[width:])) for row in rows]
+    # a job enqueued after the statement began may be claimed by it, but is not seen by the rest of it
+    unseen = [one for one, asked in found if asked.job_id is None]
+    late = facts(connection, unseen) if unseen else {}
+    return [(one, late.get(one.job_id, asked)) for one, asked in found]
 
 
 def facts(connection: Connection, claims: Sequence[Claim]) -> dict[int, Facts]:
@@ -59,9 +108,8 @@ def facts(connection: Connection, claims: Sequence[Claim]) -> dict[int, Facts]:
     times = [one.enqueued_at for one in claims]
     with translated():
         rows = connection.execute(
-            "select job_id, source_ref, target_ref, payload_ref, safe_payload::text, lane, event_domain,"
-            " correlation_id, causation_event_id, trace, actor from penstock.job"
-            " where job_id = any(%s::bigint[]) and enqueued_at between %s and %s",
+            f"select {_FACTS} from penstock.job j"
+            " where j.job_id = any(%s::bigint[]) and j.enqueued_at between %s and %s".encode(),
             [_bigints(one.job_id for one in claims), min(times), max(times)],
             binary=True,
         ).fetchall()

@@ -89,7 +89,7 @@ CREATE FUNCTION penstock.actor_checked(p_actor text) RETURNS penstock.actor_ref
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_caller text := penstock.caller_role();
+  v_caller text := penstock.caller();
 begin
   if p_actor is null or p_actor = 'role:' || v_caller then
     return 'role:' || v_caller;
@@ -117,10 +117,7 @@ $$;
 
 CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
-  select coalesce(p_actor ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$' and length(p_actor) <= 210, false)
-$_$;
+    RETURN COALESCE(((p_actor ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$'::text) AND (length(p_actor) <= 210)), false);
 
 -- Name: attempts_failed(bigint[], bigint[], jsonb[], text, bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -218,23 +215,17 @@ CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind
   end
 $$;
 
+-- Name: caller(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.caller() RETURNS text
+    LANGUAGE sql STABLE
+    RETURN CASE current_setting('role'::text) WHEN 'none'::text THEN (SESSION_USER)::text ELSE current_setting('role'::text) END;
+
 -- Name: caller_is_operator(); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.caller_is_operator() RETURNS boolean
     LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  select pg_has_role(penstock.caller_role()::name, 'workflow_admin', 'usage')
-$$;
-
--- Name: caller_role(); Type: FUNCTION; Schema: penstock; Owner: -
-
-CREATE FUNCTION penstock.caller_role() RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  select case current_setting('role') when 'none' then session_user::text else current_setting('role') end
-$$;
+    RETURN pg_has_role((penstock.caller())::name, 'workflow_admin'::name, 'usage'::text);
 
 -- Name: caller_rules(); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -246,7 +237,7 @@ CREATE FUNCTION penstock.caller_rules() RETURNS bigint[]
     select s.subscription_id from penstock.job_subscription s
       join penstock.actor_binding b on b.actor_ref = 'agent:' || s.executor_id
       join pg_roles r on r.rolname = b.db_role
-     where pg_has_role(penstock.caller_role()::name, r.oid, 'usage')) end
+     where pg_has_role(penstock.caller()::name, r.oid, 'usage')) end
 $$;
 
 -- Name: cancelled_settle(bigint[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -347,13 +338,15 @@ $$;
 
 -- Name: claim_mark(bigint[], bigint, bigint, bigint, bigint, uuid, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_mark(p_jobs bigint[], p_token bigint, p_rule bigint, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean) RETURNS SETOF penstock.job_claim
+CREATE FUNCTION penstock.claim_mark(p_jobs bigint[], p_token bigint, p_rule bigint, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean) RETURNS penstock.job_claim[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+  v_claims penstock.job_claim[];
 begin
-  return query
+  with marked as (
     update penstock.job_queue q
        set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
                           then 'running' else 'leased' end)::penstock.job_status,
@@ -363,7 +356,9 @@ begin
            lease_until = clock_timestamp() + p_lease_ms * interval '1 millisecond'
      where q.job_id = any (p_jobs)
     returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
-              q.enqueued_at;
+              q.enqueued_at)
+  select array_agg(m::penstock.job_claim) into v_claims from marked m;
+  return v_claims;
 end
 $$;
 
@@ -380,20 +375,21 @@ CREATE TABLE penstock.executor (
 
 -- Name: claim_pass(penstock.executor, integer, text[], text[], uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS SETOF penstock.job_claim
+CREATE FUNCTION penstock.claim_pass(p_executor penstock.executor, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS penstock.job_claim[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_runs penstock.claim_run[] := array(select penstock.claim_runs(p_executor, p_kinds, p_pools));
+  v_runs penstock.claim_run[] := penstock.claim_runs(p_executor, p_kinds, p_pools);
 begin
-  if cardinality(v_runs) > 0 then
+  if cardinality(v_runs) > 1 or v_runs[1].max_parallel is not null then
     -- cut to 65 only after the full ones are gone: they would hide the others
     v_runs := (penstock.claim_rooms(v_runs))[1:65];
   end if;
-  if cardinality(v_runs) > 0 then
-    return query select * from penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start, p_suspects);
-  end if;
+  return case cardinality(v_runs)
+    when 0 then '{}'
+    when 1 then penstock.claim_run_take(p_executor.executor_kind, v_runs[1], p_limit, p_incarnation, p_start, p_suspects)
+    else penstock.claim_take(p_executor, v_runs, p_limit, p_incarnation, p_start, p_suspects) end;
 end
 $$;
 
@@ -483,14 +479,70 @@ CREATE FUNCTION penstock.claim_rooms_left(p_runs penstock.claim_run[], p_picks i
       from unnest(p_runs) with ordinality r left join picked p on p.rule = r.rule order by r.ordinality) else p_runs end
 $$;
 
+-- Name: claim_run_mark(text, penstock.claim_run, integer, integer, bigint, integer, bigint, bigint, uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_run_mark(p_executor_kind text, p_run penstock.claim_run, p_top integer, p_floor integer, p_from bigint, p_limit integer, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS penstock.job_claim[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_claims penstock.job_claim[];
+begin
+  with marked as (
+    update penstock.job_queue q
+       set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                          then 'running' else 'leased' end)::penstock.job_status,
+           started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                             then clock_timestamp() end,
+           attempt = q.attempt + 1, leased_by = p_incarnation, rule = p_run.rule,
+           -- drawn once, with the first row, when all are locked: so a job's later claim always has the higher token
+           lease_token = (select nextval('penstock.lease_token_seq')),
+           lease_until = clock_timestamp() + p_lease_ms * interval '1 millisecond'
+     where q.job_id = any (array(
+       select r.job_id from penstock.job_queue r
+        where r.status = 'ready' and r.executor = p_executor_kind and r.pool = p_run.pool and r.job_kind = p_run.job_kind
+          and r.event_domain = p_run.event_domain and r.priority <= p_top and r.priority >= p_floor and r.job_id >= p_from
+          and (p_suspects or r.reaped = 0)
+        order by r.priority desc, r.job_id limit p_limit for update skip locked))
+    returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
+              q.enqueued_at)
+  select array_agg(m::penstock.job_claim) into v_claims from marked m;
+  return coalesce(v_claims, '{}');
+end
+$$;
+
+-- Name: claim_run_take(text, penstock.claim_run, integer, uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.claim_run_take(p_executor_kind text, p_run penstock.claim_run, p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS penstock.job_claim[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lease_ms bigint := penstock.config_for_kind('queue.lease_ms', p_run.job_kind, 60000);
+  v_max_attempts bigint := penstock.config_for_kind('queue.retry.max_attempts', p_run.job_kind, 5);
+  v_limit integer := least(p_limit, p_run.room);
+  v_claims penstock.job_claim[];
+begin
+  v_claims := penstock.claim_run_mark(
+    p_executor_kind, p_run, p_run.head_priority, p_run.head_priority, p_run.head_job_id, v_limit, v_lease_ms, v_max_attempts,
+    p_incarnation, p_start, p_suspects);
+  if cardinality(v_claims) < v_limit and penstock.claim_has_below(p_executor_kind, array[p_run]) then
+    v_claims := v_claims || penstock.claim_run_mark(
+      p_executor_kind, p_run, p_run.head_priority - 1, p_run.priority_floor, 0, v_limit - cardinality(v_claims), v_lease_ms,
+      v_max_attempts, p_incarnation, p_start, p_suspects);
+  end if;
+  return v_claims;
+end
+$$;
+
 -- Name: claim_runs(penstock.executor, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]) RETURNS SETOF penstock.claim_run
+CREATE FUNCTION penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]) RETURNS penstock.claim_run[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  return query
+  return array(
   with recursive head as (
     (select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
        from penstock.job_queue q
@@ -504,8 +556,8 @@ begin
          and (q.pool, q.job_kind, q.event_domain) > (h.pool, h.job_kind, h.event_domain)
        order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
   )
-  select h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
-         s.subscription_id, s.priority_floor, s.max_parallel, null::integer
+  select row(h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
+             s.subscription_id, s.priority_floor, s.max_parallel, null)::penstock.claim_run
     from head h
    cross join lateral (
      select * from penstock.job_subscription r
@@ -516,13 +568,13 @@ begin
    where s.enabled and h.priority >= s.priority_floor
      and (p_kinds is null or h.job_kind = any (p_kinds))
      and (p_pools is null or h.pool = any (p_pools))
-   order by h.priority desc, h.job_id;
+   order by h.priority desc, h.job_id);
 end
 $$;
 
 -- Name: claim_take(penstock.executor, penstock.claim_run[], integer, uuid, boolean, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS SETOF penstock.job_claim
+CREATE FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) RETURNS penstock.job_claim[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -533,10 +585,11 @@ declare
   v_token bigint;
   v_lease_ms bigint;
   v_max_attempts bigint;
+  v_claims penstock.job_claim[] := '{}';
 begin
   select l.jobs, l.runs into v_jobs, v_picks from penstock.claim_lock(p_executor.executor_kind, p_runs, p_limit, p_suspects) l;
   if coalesce(cardinality(v_jobs), 0) = 0 then
-    return;
+    return v_claims;
   end if;
   -- after the rows are locked: so a job's later claim always has the higher token
   v_token := nextval('penstock.lease_token_seq');
@@ -549,8 +602,9 @@ begin
       from unnest(v_jobs, v_picks) p(job_id, run) join term t on t.ordinality = p.run
      group by t.rule, t.lease_ms, t.max_attempts
   loop
-    return query select * from penstock.claim_mark(v_jobs, v_token, v_rule, v_lease_ms, v_max_attempts, p_incarnation, p_start);
+    v_claims := v_claims || penstock.claim_mark(v_jobs, v_token, v_rule, v_lease_ms, v_max_attempts, p_incarnation, p_start);
   end loop;
+  return v_claims;
 end
 $$;
 
@@ -590,10 +644,12 @@ $$;
 -- Name: config_text(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.config_text(p_key text, p_default text) RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select coalesce((select c.value from penstock.dot_config c where c.key = p_key), p_default)
+begin
+  return coalesce((select c.value from penstock.dot_config c where c.key = p_key), p_default);
+end
 $$;
 
 -- Name: cron_field(text, integer, integer, text[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1119,16 +1175,15 @@ begin
     raise exception using errcode = 'PS011',
       message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
   end if;
-  if not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
+  v_claims := penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects);
+  if cardinality(v_claims) = 0
+     and not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  v_claims := array(
-    select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects) c);
-  if cardinality(v_claims) < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
-    v_claims := v_claims || array(
-      select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start,
-                                        p_suspects) c);
+  if cardinality(v_claims) < p_limit and penstock.jobs_due() and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
+    v_claims := v_claims
+      || penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start, p_suspects);
   end if;
   return query select * from unnest(v_claims) c order by c.priority desc, c.job_id;
 end
@@ -1170,7 +1225,7 @@ begin
   perform penstock.payload_check(p_safe_payload, 'safe_payload');
   v_row := row(1, nextval('penstock.job_id_seq'), p_kind, p_idempotency_key, coalesce(p_executor, 'PG_worker'),
     p_source_ref, p_target_ref, p_payload_ref, p_safe_payload, coalesce(p_priority, 0), p_process_after, p_correlation_id,
-    p_causation_event_id, coalesce(p_actor, 'role:' || penstock.caller_role()), coalesce(p_pool, 'shared'), p_lane,
+    p_causation_event_id, coalesce(p_actor, 'role:' || penstock.caller()), coalesce(p_pool, 'shared'), p_lane,
     p_event_domain, p_trace, p_max_attempts, null);
   return (select i.job_id from penstock.job_insert(array[v_row]) i);
 end
@@ -1185,7 +1240,7 @@ CREATE FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) RETURNS TABLE(ordinal
 #variable_conflict use_column
 declare
   v_rows penstock.job_request[];
-  v_actor text := 'role:' || penstock.caller_role();
+  v_actor text := 'role:' || penstock.caller();
 begin
   perform penstock.job_array_check(p_jobs);
   v_rows := array(
@@ -1630,13 +1685,7 @@ $_$;
 
 CREATE FUNCTION penstock.forbidden_key_pattern() RETURNS text
     LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  select '(?i)"(' || string_agg(regexp_replace(trim(k), '([^[:alnum:]_])', '\\\1', 'g'), '|') || ')":'
-    from string_to_table(penstock.config_text('queue.forbidden_keys',
-      'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data'), ',') k
-   where trim(k) <> ''
-$$;
+    RETURN (('(?i)"('::text || regexp_replace(regexp_replace(TRIM(BOTH ', '::text FROM penstock.config_text('queue.forbidden_keys'::text, 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data'::text)), '([^[:alnum:]_, ])'::text, '\\\1'::text, 'g'::text), '\s*,[, ]*'::text, '|'::text, 'g'::text)) || ')":'::text);
 
 -- Name: happened(bigint, text, penstock.actor_ref, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1737,15 +1786,22 @@ CREATE FUNCTION penstock.job_insert(p_rows penstock.job_request[], p_checked boo
 declare
   v_rows penstock.job_request[] := p_rows;
   v_heads integer[] := '{}';
+  v_is_keyed boolean;
+  v_is_laned boolean;
+  v_domains text[];
 begin
   if not p_checked then
     perform penstock.job_request_check(v_rows);
   end if;
   perform penstock.partition_ensure('job', now());
-  if exists (select from unnest(v_rows) r where r.idempotency_key is not null) then
+  select bool_or(r.idempotency_key is not null), bool_or(r.lane is not null),
+         array_agg(distinct coalesce(r.event_domain, '')) filter (where r.process_after is null or r.process_after <= now())
+    into v_is_keyed, v_is_laned, v_domains
+    from unnest(v_rows) r;
+  if v_is_keyed then
     v_rows := penstock.job_request_once(v_rows);
   end if;
-  if exists (select from unnest(v_rows) r where r.lane is not null) then
+  if v_is_laned then
     v_heads := penstock.lane_heads(v_rows);
   end if;
 
@@ -1766,8 +1822,7 @@ begin
                else 'blocked' end)::penstock.job_status,
          r.priority, r.max_attempts, r.executor, r.kind, r.pool, coalesce(r.event_domain, ''), r.lane
     from unnest(v_rows) r;
-  perform penstock.wake(array(select distinct coalesce(r.event_domain, '') from unnest(v_rows) r
-                               where r.process_after is null or r.process_after <= now()));
+  perform penstock.wake(v_domains);
 
   if cardinality(v_rows) = cardinality(p_rows) then
     return query select r.ordinal, r.job_id, true from unnest(v_rows) r;
@@ -1875,44 +1930,40 @@ $$;
 CREATE FUNCTION penstock.job_request_check(p_rows penstock.job_request[]) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-  v_bad record;
-  v_max bigint := penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint;
+  v_target record;
 begin
-  select r.ordinal, r.kind, f.what into v_bad
-    from unnest(p_rows) r
-   cross join lateral (select case
-      when r.kind is null then 'kind is missing'
-      when r.priority not between -32768 and 32767 then format('priority %s is outside -32768 … 32767', r.priority)
-      when r.max_attempts not between 1 and 1000 then format('max_attempts %s is outside 1 … 1000', r.max_attempts)
-      when length(r.idempotency_key) not between 1 and 500 then 'idempotency_key must have 1 to 500 characters'
-      when length(r.lane) not between 1 and 500 then 'lane must have 1 to 500 characters'
-      when greatest(length(r.source_ref), length(r.target_ref), length(r.payload_ref), length(r.correlation_id),
-                    length(r.trace)) > 2000 then 'a ref, correlation_id or trace is longer than 2000 characters'
-      when jsonb_typeof(r.safe_payload) <> 'object' then 'safe_payload must be an object'
-    end) f(what)
-   where f.what is not null
-   order by r.ordinal limit 1;
-  if found then
-    raise exception using errcode = 'PS011', message = format('job %s of the request: %s', v_bad.ordinal, v_bad.what);
-  end if;
-
-  select r.ordinal, r.kind into v_bad from unnest(p_rows) r
-   where pg_column_size(r.safe_payload) > v_max order by r.ordinal limit 1;
-  if found then
-    raise exception using errcode = 'PS007',
-      message = format('safe_payload of job %s (%s) is larger than %s bytes', v_bad.ordinal, v_bad.kind, v_max),
-      hint = 'Jobs carry a signal: keep the data elsewhere and pass its address as payload_ref.';
-  end if;
-
-  for v_bad in
-    select distinct r.kind, r.executor, r.pool, r.event_domain, r.actor from unnest(p_rows) r
+  -- one query for all that can be asked of many at once: a lone enqueue is made of little else than queries
+  for v_target in
+    select t.*, exists (select from penstock.pool p where p.pool = t.pool)
+                and (t.event_domain is null or exists (
+                  select from penstock.event_domain d where d.event_domain = t.event_domain)) as is_known
+      from (select r.kind, r.executor, r.pool, r.event_domain, r.actor, min(r.ordinal) as ordinal,
+                   count(penstock.job_request_fault(r, m.bytes)) as faults
+              from unnest(p_rows) r,
+                   (select coalesce((select c.value from penstock.dot_config c where c.key = 'queue.safe_payload.max_bytes'),
+                                    '8192')::bigint offset 0) m(bytes)
+             group by r.kind, r.executor, r.pool, r.event_domain, r.actor) t
+     order by t.ordinal
   loop
-    perform penstock.job_target_check(v_bad.kind, v_bad.executor, v_bad.pool, v_bad.event_domain, v_bad.actor);
+    if v_target.faults > 0 then
+      perform penstock.job_request_refuse(p_rows);
+    end if;
+    if not v_target.is_known then
+      perform penstock.job_target_known(v_target.executor, v_target.pool, v_target.event_domain);
+    end if;
+    perform penstock.job_target_check(v_target.kind, v_target.executor, v_target.actor);
   end loop;
 end
 $$;
+
+-- Name: job_request_fault(penstock.job_request, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_request_fault(p_row penstock.job_request, p_max_bytes bigint) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN ((p_row).kind IS NULL) THEN 'kind is missing'::text WHEN (((p_row).priority < '-32768'::integer) OR ((p_row).priority > 32767)) THEN format('priority %s is outside -32768 … 32767'::text, (p_row).priority) WHEN (((p_row).max_attempts < 1) OR ((p_row).max_attempts > 1000)) THEN format('max_attempts %s is outside 1 … 1000'::text, (p_row).max_attempts) WHEN ((length((p_row).idempotency_key) < 1) OR (length((p_row).idempotency_key) > 500)) THEN 'idempotency_key must have 1 to 500 characters'::text WHEN ((length((p_row).lane) < 1) OR (length((p_row).lane) > 500)) THEN 'lane must have 1 to 500 characters'::text WHEN (GREATEST(length((p_row).source_ref), length((p_row).target_ref), length((p_row).payload_ref), length((p_row).correlation_id), length((p_row).trace)) > 2000) THEN 'a ref, correlation_id or trace is longer than 2000 characters'::text WHEN (jsonb_typeof((p_row).safe_payload) <> 'object'::text) THEN 'safe_payload must be an object'::text WHEN (pg_column_size((p_row).safe_payload) > p_max_bytes) THEN format('safe_payload is larger than %s bytes'::text, p_max_bytes) ELSE NULL::text END;
 
 -- Name: job_request_once(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1942,6 +1993,25 @@ begin
 end
 $$;
 
+-- Name: job_request_refuse(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_request_refuse(p_rows penstock.job_request[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_max bigint := penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint;
+  v_bad record;
+begin
+  select r.ordinal, penstock.job_request_fault(r, v_max) as what, penstock.job_request_fault(r, null) is null as is_large into v_bad
+    from unnest(p_rows) r where penstock.job_request_fault(r, v_max) is not null order by r.ordinal limit 1;
+  raise exception using errcode = case when v_bad.is_large then 'PS007' else 'PS011' end,
+    message = format('job %s of the request: %s', v_bad.ordinal, v_bad.what),
+    hint = case when v_bad.is_large then 'Jobs carry a signal: keep the data elsewhere and pass its address as payload_ref.'
+                else 'Nothing of the request was taken: mend this job and ask again.' end;
+end
+$$;
+
 -- Name: job_results_refused(jsonb[], jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) RETURNS bigint[]
@@ -1954,9 +2024,9 @@ CREATE FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) 
         or x.next is not null)
 $$;
 
--- Name: job_target_check(text, text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: job_target_check(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) RETURNS void
+CREATE FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_actor text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -1965,15 +2035,18 @@ begin
     raise exception using errcode = 'PS011',
       message = format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', p_kind);
   end if;
-  perform penstock.job_target_known(p_executor, p_pool, p_event_domain);
+  perform penstock.executor_kind_check(p_executor);
   perform penstock.actor_checked(p_actor);
-  if not penstock.caller_is_operator() and not exists (
+  if penstock.caller_is_operator() then
+    return;
+  end if;
+  if not exists (
     select from penstock.executor_grant g
      where g.executor_kind = p_executor
        and (g.job_kind is null or g.job_kind = p_kind)
        and (g.actor = p_actor or (g.actor like 'role:%' and exists (
              select from pg_roles o where o.rolname = substr(g.actor, 6)
-                and pg_has_role(penstock.caller_role()::name, o.oid, 'usage')))))
+                and pg_has_role(penstock.caller()::name, o.oid, 'usage')))))
   then
     raise exception using errcode = 'PS005',
       message = format('%s may not enqueue %s for %s', p_actor, p_kind, p_executor),
@@ -2024,6 +2097,20 @@ begin
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
   end if;
+end
+$$;
+
+-- Name: jobs_due(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.jobs_due() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  return exists (select from penstock.lane_check)
+      or exists (select from penstock.job_queue q where q.status in ('scheduled', 'retrying') and q.process_after <= v_now);
 end
 $$;
 
@@ -2388,6 +2475,9 @@ CREATE FUNCTION penstock.payload_check(p_payload jsonb, p_what text) RETURNS voi
 declare
   v_key text;
 begin
+  if p_payload is null then
+    return;
+  end if;
   v_key := substring(p_payload::text from penstock.forbidden_key_pattern());
   if v_key is not null then
     raise exception using errcode = 'PS006', message = format('%s holds the key %L, which no job or event carries', p_what, v_key),
@@ -2699,10 +2789,10 @@ declare
   v_name text;
   v_clock regclass;
 begin
-  if penstock.config_text('queue.notify.bridge_enabled', 'true') <> 'true' then
-    return;
-  end if;
-  for v_name in select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d loop
+  for v_name in
+    select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d
+     where not exists (select from penstock.dot_config c where c.key = 'queue.notify.bridge_enabled' and c.value <> 'true')
+  loop
     v_clock := to_regclass('penstock.wake_' || v_name);
     continue when v_now - coalesce(pg_sequence_last_value(v_clock), 0) between 0 and 4;
     perform setval(v_clock, v_now);
@@ -4044,13 +4134,13 @@ GRANT ALL ON FUNCTION penstock.backlog() TO penstock_reader;
 
 REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text) FROM PUBLIC;
 
+-- Name: FUNCTION caller(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.caller() FROM PUBLIC;
+
 -- Name: FUNCTION caller_is_operator(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.caller_is_operator() FROM PUBLIC;
-
--- Name: FUNCTION caller_role(); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.caller_role() FROM PUBLIC;
 
 -- Name: FUNCTION caller_rules(); Type: ACL; Schema: penstock; Owner: -
 
@@ -4097,6 +4187,14 @@ REVOKE ALL ON FUNCTION penstock.claim_rooms(p_runs penstock.claim_run[]) FROM PU
 -- Name: FUNCTION claim_rooms_left(p_runs penstock.claim_run[], p_picks integer[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.claim_rooms_left(p_runs penstock.claim_run[], p_picks integer[]) FROM PUBLIC;
+
+-- Name: FUNCTION claim_run_mark(p_executor_kind text, p_run penstock.claim_run, p_top integer, p_floor integer, p_from bigint, p_limit integer, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_run_mark(p_executor_kind text, p_run penstock.claim_run, p_top integer, p_floor integer, p_from bigint, p_limit integer, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean, p_suspects boolean) FROM PUBLIC;
+
+-- Name: FUNCTION claim_run_take(p_executor_kind text, p_run penstock.claim_run, p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.claim_run_take(p_executor_kind text, p_run penstock.claim_run, p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) FROM PUBLIC;
 
 -- Name: FUNCTION claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -4380,17 +4478,25 @@ REVOKE ALL ON FUNCTION penstock.job_refusal(p_job_id bigint, p_token bigint, p_r
 
 REVOKE ALL ON FUNCTION penstock.job_request_check(p_rows penstock.job_request[]) FROM PUBLIC;
 
+-- Name: FUNCTION job_request_fault(p_row penstock.job_request, p_max_bytes bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_request_fault(p_row penstock.job_request, p_max_bytes bigint) FROM PUBLIC;
+
 -- Name: FUNCTION job_request_once(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.job_request_once(p_rows penstock.job_request[]) FROM PUBLIC;
+
+-- Name: FUNCTION job_request_refuse(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_request_refuse(p_rows penstock.job_request[]) FROM PUBLIC;
 
 -- Name: FUNCTION job_results_refused(p_results jsonb[], p_next jsonb[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) FROM PUBLIC;
 
--- Name: FUNCTION job_target_check(p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION job_target_check(p_kind text, p_executor text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_actor text) FROM PUBLIC;
 
 -- Name: FUNCTION job_target_known(p_executor text, p_pool text, p_event_domain text); Type: ACL; Schema: penstock; Owner: -
 
@@ -4399,6 +4505,10 @@ REVOKE ALL ON FUNCTION penstock.job_target_known(p_executor text, p_pool text, p
 -- Name: FUNCTION jobs_bury(p_job_ids bigint[], p_reason text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.jobs_bury(p_job_ids bigint[], p_reason text) FROM PUBLIC;
+
+-- Name: FUNCTION jobs_due(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.jobs_due() FROM PUBLIC;
 
 -- Name: FUNCTION jobs_finished(p_job_ids bigint[], p_tokens bigint[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT lanes text[]); Type: ACL; Schema: penstock; Owner: -
 

@@ -13,7 +13,6 @@ from penstock.jobs import Job
 from penstock.kernel import jobs, queue
 from penstock.kernel.connection import Connection
 from penstock.kernel.queue import KindTimes
-from penstock.model import Claim
 from penstock.worker.held import Held, Shelf
 from penstock.worker.link import Link
 from penstock.worker.report import Reporter
@@ -71,22 +70,28 @@ class Fetcher:
 
     def run(self) -> None:
         """The thread: claim while there is room and work; else sleep, at first briefly, then for the poll interval."""
-        sleep_s = _FIRST_LOOK_S
+        first_s = sleep_s = min(_FIRST_LOOK_S, self._poll_s)
+        is_short = True
         try:
             while not self._stop.is_set():
                 self._give_back_excess()
+                looked_at = time.monotonic()
                 limit, start = self._appetite()
+                if is_short:
+                    limit = min(limit, jobs.FEW)
                 found = self._claim(limit, start) if limit else 0
                 if found or not limit:
-                    sleep_s = _FIRST_LOOK_S
-                if found < limit or not limit:
-                    self._rest(sleep_s)
+                    sleep_s = first_s
+                is_short = found < limit
+                if is_short or not limit:
+                    self._rest(sleep_s, looked_at)
                     sleep_s = min(sleep_s * 2, self._poll_s)
         finally:
             self._link.close()
 
-    def _rest(self, sleep_s: float) -> None:
-        self.wake.wait(min(sleep_s, self._poll_s))
+    def _rest(self, sleep_s: float, since: float) -> None:
+        """Sleep until so long after the last look began; if that look took long, still half as long."""
+        self.wake.wait(max(since + sleep_s - time.monotonic(), sleep_s / 2))
         self.wake.clear()
 
     def _appetite(self) -> tuple[int, bool]:
@@ -106,20 +111,20 @@ class Fetcher:
 
     def _claim(self, limit: int, start: bool) -> int:
         try:
-            claims, batch = self._link.call(lambda c: self._fetch(c, limit, start))
+            batch = self._link.call(lambda c: self._fetch(c, limit, start))
         except PenstockError as error:
             log.warning("claim failed", error=str(error))
             self._stop.wait(_AFTER_FAILURE_S)
             return 0
         self._shelf.put(batch)
-        return len(claims)
+        return len(batch)
 
-    def _fetch(self, connection: Connection, limit: int, start: bool) -> tuple[list[Claim], list[Held]]:
+    def _fetch(self, connection: Connection, limit: int, start: bool) -> list[Held]:
         asked_at = time.monotonic()
         said: list[str] = []
         scope = self._scope
         with queue.notices(connection, said):
-            claims = jobs.claim(
+            claimed = jobs.claim_whole(
                 connection,
                 scope.executor_id,
                 limit,
@@ -132,15 +137,12 @@ class Fetcher:
         for notice in set(said) - self._said:
             self._said.add(notice)
             log.warning(notice)
-        if not claims:
-            return claims, []
-        facts = jobs.facts(connection, claims)
         times = self.times
         batch = []
-        for claim in claims:
+        for claim, facts in claimed:
             limits = times[claim.job_kind]
-            batch.append(Held(claim, Job(claim, facts[claim.job_id]), asked_at, limits.lease_s, limits.timeout_s))
-        return claims, batch
+            batch.append(Held(claim, Job(claim, facts), asked_at, limits.lease_s, limits.timeout_s))
+        return batch
 
     def _give_back_excess(self) -> None:
         """Handlers have become slow: jobs that would wait long are better off with somebody else."""

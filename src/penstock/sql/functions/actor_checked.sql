@@ -5,7 +5,7 @@
 create or replace function penstock.actor_checked(p_actor text) returns penstock.actor_ref
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  v_caller text := penstock.caller_role();
+  v_caller text := penstock.caller();
 begin
   if p_actor is null or p_actor = 'role:' || v_caller then
     return 'role:' || v_caller;

@@ -1,5 +1,4 @@
 -- actor_is_wellformed: role:, agency:, user:, agent:, consumer: or system: and a name without spaces, as the domain actor_ref.
 create or replace function penstock.actor_is_wellformed(p_actor text) returns boolean
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select coalesce(p_actor ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$' and length(p_actor) <= 210, false)
-$$;
+language sql immutable
+return coalesce(p_actor ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$' and length(p_actor) <= 210, false);

@@ -7,5 +7,5 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     select s.subscription_id from penstock.job_subscription s
       join penstock.actor_binding b on b.actor_ref = 'agent:' || s.executor_id
       join pg_roles r on r.rolname = b.db_role
-     where pg_has_role(penstock.caller_role()::name, r.oid, 'usage')) end
+     where pg_has_role(penstock.caller()::name, r.oid, 'usage')) end
 $$;

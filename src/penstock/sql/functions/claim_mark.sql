@@ -6,10 +6,12 @@
 --   Planned anew with every call: a plan made for an empty queue must not meet a full one.
 create or replace function penstock.claim_mark(
   p_jobs bigint[], p_token bigint, p_rule bigint, p_lease_ms bigint, p_max_attempts bigint, p_incarnation uuid, p_start boolean)
-returns setof penstock.job_claim
+returns penstock.job_claim[]
 language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+declare
+  v_claims penstock.job_claim[];
 begin
-  return query
+  with marked as (
     update penstock.job_queue q
        set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
                           then 'running' else 'leased' end)::penstock.job_status,
@@ -19,6 +21,8 @@ begin
            lease_until = clock_timestamp() + p_lease_ms * interval '1 millisecond'
      where q.job_id = any (p_jobs)
     returning q.job_id, q.lease_token, q.job_kind, q.attempt, q.status = 'running', q.reaped > 0, q.priority, q.lease_until,
-              q.enqueued_at;
+              q.enqueued_at)
+  select array_agg(m::penstock.job_claim) into v_claims from marked m;
+  return v_claims;
 end
 $$;

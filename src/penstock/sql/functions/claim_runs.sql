@@ -4,10 +4,10 @@
 --   returns            the runs; one step in the index per run, whatever its length
 --   reads              job_queue, job_subscription
 create or replace function penstock.claim_runs(p_executor penstock.executor, p_kinds text[], p_pools text[])
-returns setof penstock.claim_run
+returns penstock.claim_run[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
-  return query
+  return array(
   with recursive head as (
     (select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
        from penstock.job_queue q
@@ -21,8 +21,8 @@ begin
          and (q.pool, q.job_kind, q.event_domain) > (h.pool, h.job_kind, h.event_domain)
        order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
   )
-  select h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
-         s.subscription_id, s.priority_floor, s.max_parallel, null::integer
+  select row(h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
+             s.subscription_id, s.priority_floor, s.max_parallel, null)::penstock.claim_run
     from head h
    cross join lateral (
      select * from penstock.job_subscription r
@@ -33,6 +33,6 @@ begin
    where s.enabled and h.priority >= s.priority_floor
      and (p_kinds is null or h.job_kind = any (p_kinds))
      and (p_pools is null or h.pool = any (p_pools))
-   order by h.priority desc, h.job_id;
+   order by h.priority desc, h.job_id);
 end
 $$;

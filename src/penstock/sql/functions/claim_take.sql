@@ -6,7 +6,7 @@
 create or replace function penstock.claim_take(
   p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean,
   p_suspects boolean)
-returns setof penstock.job_claim
+returns penstock.job_claim[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_rule bigint;
@@ -15,10 +15,11 @@ declare
   v_token bigint;
   v_lease_ms bigint;
   v_max_attempts bigint;
+  v_claims penstock.job_claim[] := '{}';
 begin
   select l.jobs, l.runs into v_jobs, v_picks from penstock.claim_lock(p_executor.executor_kind, p_runs, p_limit, p_suspects) l;
   if coalesce(cardinality(v_jobs), 0) = 0 then
-    return;
+    return v_claims;
   end if;
   -- after the rows are locked: so a job's later claim always has the higher token
   v_token := nextval('penstock.lease_token_seq');
@@ -31,7 +32,8 @@ begin
       from unnest(v_jobs, v_picks) p(job_id, run) join term t on t.ordinality = p.run
      group by t.rule, t.lease_ms, t.max_attempts
   loop
-    return query select * from penstock.claim_mark(v_jobs, v_token, v_rule, v_lease_ms, v_max_attempts, p_incarnation, p_start);
+    v_claims := v_claims || penstock.claim_mark(v_jobs, v_token, v_rule, v_lease_ms, v_max_attempts, p_incarnation, p_start);
   end loop;
+  return v_claims;
 end
 $$;

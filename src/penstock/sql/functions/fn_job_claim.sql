@@ -22,16 +22,15 @@ begin
     raise exception using errcode = 'PS011',
       message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
   end if;
-  if not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
+  v_claims := penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects);
+  if cardinality(v_claims) = 0
+     and not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  v_claims := array(
-    select c from penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects) c);
-  if cardinality(v_claims) < p_limit and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
-    v_claims := v_claims || array(
-      select c from penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start,
-                                        p_suspects) c);
+  if cardinality(v_claims) < p_limit and penstock.jobs_due() and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
+    v_claims := v_claims
+      || penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start, p_suspects);
   end if;
   return query select * from unnest(v_claims) c order by c.priority desc, c.job_id;
 end

@@ -8,7 +8,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_rows penstock.job_request[];
-  v_actor text := 'role:' || penstock.caller_role();
+  v_actor text := 'role:' || penstock.caller();
 begin
   perform penstock.job_array_check(p_jobs);
   v_rows := array(

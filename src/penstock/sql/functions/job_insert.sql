@@ -11,15 +11,22 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_rows penstock.job_request[] := p_rows;
   v_heads integer[] := '{}';
+  v_is_keyed boolean;
+  v_is_laned boolean;
+  v_domains text[];
 begin
   if not p_checked then
     perform penstock.job_request_check(v_rows);
   end if;
   perform penstock.partition_ensure('job', now());
-  if exists (select from unnest(v_rows) r where r.idempotency_key is not null) then
+  select bool_or(r.idempotency_key is not null), bool_or(r.lane is not null),
+         array_agg(distinct coalesce(r.event_domain, '')) filter (where r.process_after is null or r.process_after <= now())
+    into v_is_keyed, v_is_laned, v_domains
+    from unnest(v_rows) r;
+  if v_is_keyed then
     v_rows := penstock.job_request_once(v_rows);
   end if;
-  if exists (select from unnest(v_rows) r where r.lane is not null) then
+  if v_is_laned then
     v_heads := penstock.lane_heads(v_rows);
   end if;
 
@@ -40,8 +47,7 @@ begin
                else 'blocked' end)::penstock.job_status,
          r.priority, r.max_attempts, r.executor, r.kind, r.pool, coalesce(r.event_domain, ''), r.lane
     from unnest(v_rows) r;
-  perform penstock.wake(array(select distinct coalesce(r.event_domain, '') from unnest(v_rows) r
-                               where r.process_after is null or r.process_after <= now()));
+  perform penstock.wake(v_domains);
 
   if cardinality(v_rows) = cardinality(p_rows) then
     return query select r.ordinal, r.job_id, true from unnest(v_rows) r;

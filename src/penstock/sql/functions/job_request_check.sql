@@ -1,42 +1,32 @@
 -- job_request_check: refuse a batch of requests that holds a bad one; the message names the first.
 --   p_rows  the requests, with their defaults filled in
 --   reads   pool, event_domain, executor_grant, actor_binding, dot_config
+--   Planned once: for a lone request a plan of its own costs more than all the rest.
 create or replace function penstock.job_request_check(p_rows penstock.job_request[]) returns void
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
-  v_bad record;
-  v_max bigint := penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint;
+  v_target record;
 begin
-  select r.ordinal, r.kind, f.what into v_bad
-    from unnest(p_rows) r
-   cross join lateral (select case
-      when r.kind is null then 'kind is missing'
-      when r.priority not between -32768 and 32767 then format('priority %s is outside -32768 … 32767', r.priority)
-      when r.max_attempts not between 1 and 1000 then format('max_attempts %s is outside 1 … 1000', r.max_attempts)
-      when length(r.idempotency_key) not between 1 and 500 then 'idempotency_key must have 1 to 500 characters'
-      when length(r.lane) not between 1 and 500 then 'lane must have 1 to 500 characters'
-      when greatest(length(r.source_ref), length(r.target_ref), length(r.payload_ref), length(r.correlation_id),
-                    length(r.trace)) > 2000 then 'a ref, correlation_id or trace is longer than 2000 characters'
-      when jsonb_typeof(r.safe_payload) <> 'object' then 'safe_payload must be an object'
-    end) f(what)
-   where f.what is not null
-   order by r.ordinal limit 1;
-  if found then
-    raise exception using errcode = 'PS011', message = format('job %s of the request: %s', v_bad.ordinal, v_bad.what);
-  end if;
-
-  select r.ordinal, r.kind into v_bad from unnest(p_rows) r
-   where pg_column_size(r.safe_payload) > v_max order by r.ordinal limit 1;
-  if found then
-    raise exception using errcode = 'PS007',
-      message = format('safe_payload of job %s (%s) is larger than %s bytes', v_bad.ordinal, v_bad.kind, v_max),
-      hint = 'Jobs carry a signal: keep the data elsewhere and pass its address as payload_ref.';
-  end if;
-
-  for v_bad in
-    select distinct r.kind, r.executor, r.pool, r.event_domain, r.actor from unnest(p_rows) r
+  -- one query for all that can be asked of many at once: a lone enqueue is made of little else than queries
+  for v_target in
+    select t.*, exists (select from penstock.pool p where p.pool = t.pool)
+                and (t.event_domain is null or exists (
+                  select from penstock.event_domain d where d.event_domain = t.event_domain)) as is_known
+      from (select r.kind, r.executor, r.pool, r.event_domain, r.actor, min(r.ordinal) as ordinal,
+                   count(penstock.job_request_fault(r, m.bytes)) as faults
+              from unnest(p_rows) r,
+                   (select coalesce((select c.value from penstock.dot_config c where c.key = 'queue.safe_payload.max_bytes'),
+                                    '8192')::bigint offset 0) m(bytes)
+             group by r.kind, r.executor, r.pool, r.event_domain, r.actor) t
+     order by t.ordinal
   loop
-    perform penstock.job_target_check(v_bad.kind, v_bad.executor, v_bad.pool, v_bad.event_domain, v_bad.actor);
+    if v_target.faults > 0 then
+      perform penstock.job_request_refuse(p_rows);
+    end if;
+    if not v_target.is_known then
+      perform penstock.job_target_known(v_target.executor, v_target.pool, v_target.event_domain);
+    end if;
+    perform penstock.job_target_check(v_target.kind, v_target.executor, v_target.actor);
   end loop;
 end
 $$;

@@ -1,23 +1,25 @@
--- job_target_check: may this actor enqueue this kind, for this executor kind, into this pool and domain?
---   refuses with PS002, PS003, PS012, PS004, PS005
---   reads   pool, event_domain, actor_binding, executor_grant
-create or replace function penstock.job_target_check(
-  p_kind text, p_executor text, p_pool text, p_event_domain text, p_actor text) returns void
+-- job_target_check: may this actor enqueue this kind for this executor kind?
+--   refuses with PS011, PS002, PS004, PS005
+--   reads   actor_binding, executor_grant
+create or replace function penstock.job_target_check(p_kind text, p_executor text, p_actor text) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if p_kind !~ '^[A-Za-z][A-Za-z0-9_.:/-]*$' or length(p_kind) > 100 then
     raise exception using errcode = 'PS011',
       message = format('kind %L: a kind is a letter, then letters, digits and _ . : / -, at most 100', p_kind);
   end if;
-  perform penstock.job_target_known(p_executor, p_pool, p_event_domain);
+  perform penstock.executor_kind_check(p_executor);
   perform penstock.actor_checked(p_actor);
-  if not penstock.caller_is_operator() and not exists (
+  if penstock.caller_is_operator() then
+    return;
+  end if;
+  if not exists (
     select from penstock.executor_grant g
      where g.executor_kind = p_executor
        and (g.job_kind is null or g.job_kind = p_kind)
        and (g.actor = p_actor or (g.actor like 'role:%' and exists (
              select from pg_roles o where o.rolname = substr(g.actor, 6)
-                and pg_has_role(penstock.caller_role()::name, o.oid, 'usage')))))
+                and pg_has_role(penstock.caller()::name, o.oid, 'usage')))))
   then
     raise exception using errcode = 'PS005',
       message = format('%s may not enqueue %s for %s', p_actor, p_kind, p_executor),

@@ -7,6 +7,9 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   v_key text;
 begin
+  if p_payload is null then
+    return;
+  end if;
   v_key := substring(p_payload::text from penstock.forbidden_key_pattern());
   if v_key is not null then
     raise exception using errcode = 'PS006', message = format('%s holds the key %L, which no job or event carries', p_what, v_key),

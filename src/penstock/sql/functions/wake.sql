@@ -9,10 +9,10 @@ declare
   v_name text;
   v_clock regclass;
 begin
-  if penstock.config_text('queue.notify.bridge_enabled', 'true') <> 'true' then
-    return;
-  end if;
-  for v_name in select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d loop
+  for v_name in
+    select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d
+     where not exists (select from penstock.dot_config c where c.key = 'queue.notify.bridge_enabled' and c.value <> 'true')
+  loop
     v_clock := to_regclass('penstock.wake_' || v_name);
     continue when v_now - coalesce(pg_sequence_last_value(v_clock), 0) between 0 and 4;
     perform setval(v_clock, v_now);

@@ -1,6 +1,0 @@
--- caller_role: the role on whose behalf this call is made.
---   returns  the role chosen by `set role`, else the login. Inside security definer current_user is our owner.
-create or replace function penstock.caller_role() returns text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select case current_setting('role') when 'none' then session_user::text else current_setting('role') end
-$$;
