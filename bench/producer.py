@@ -1,6 +1,5 @@
 """Penstock's producer under measurement; its arguments are those of every party's (see party.py), `keyed` is ours."""
 
-import itertools
 import json
 import random
 import sys
@@ -28,7 +27,7 @@ def main() -> None:
 
 
 def enqueue(client: Client, n: int, batch: int) -> None:
-    """n jobs in calls of `batch`."""
+    """n jobs in transactions of `batch`."""
     _enqueue_all(client, (_request(i) for i in range(n)), batch)
 
 
@@ -60,8 +59,7 @@ def pour(client: Client, rate: int, seconds: int) -> None:
 
 def _enqueue_all(client: Client, requests: Iterator[Json], batch: int) -> None:
     began = time.monotonic_ns()
-    while chunk := list(itertools.islice(requests, batch)):
-        client.enqueue_many(chunk)
+    client.enqueue_many(requests, batch=batch)
     print("ENQUEUED", json.dumps((time.monotonic_ns() - began) / 1e9), flush=True)
 
 

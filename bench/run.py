@@ -25,7 +25,7 @@ class Sizes:
     drain: int = 100_000
     long_drain: int = 300_000
     # the size of an enqueue call, round by round
-    batches: tuple[int, ...] = (5000, 1000, 5000)
+    batches: tuple[int, ...] = (5000, 1000, 5000, 5000, 5000)
     long_batches: tuple[int, ...] = (5000, 5000)
     lone_jobs: int = 100
     lone_ms: int = 200

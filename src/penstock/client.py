@@ -1,20 +1,23 @@
 """What a producer imports."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
 from penstock.embedded import EmbeddedPostgres
+from penstock.errors import SettingsError
 from penstock.kernel import databases, jobs
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
 from penstock.model import Enqueued, JobView, Json
 from penstock.settings import read_settings
 
-_CHUNK = 5000
+_LARGEST_BATCH = 10_000
 
 
 class Client:
@@ -69,13 +72,29 @@ class Client:
         given = {name: value for name, value in request.items() if value is not None}
         return jobs.enqueue(connection or self._open(), given)
 
-    def enqueue_many(self, requests: Iterable[Json], *, connection: Any = None) -> list[Enqueued]:
-        """Ask for many jobs: objects with the fields of fn_job_enqueue, in transactions of 5,000 each (or in yours)."""
-        return [
-            enqueued
-            for chunk in _chunks(requests, _CHUNK)
-            for enqueued in jobs.enqueue_many(connection or self._open(), chunk)
-        ]
+    def enqueue_many(self, requests: Iterable[Json], *, batch: int = 5000, connection: Any = None) -> list[Enqueued]:
+        """Ask for many jobs: objects with the fields of fn_job_enqueue, in transactions of `batch` (or in yours)."""
+        if not 1 <= batch <= _LARGEST_BATCH:
+            raise SettingsError(f"batch is {batch}: a transaction takes 1 to {_LARGEST_BATCH:,} jobs")
+        chunks = _chunks(requests, batch)
+        if connection is not None:
+            return [one for chunk in chunks for one in jobs.enqueue_many(connection, chunk)]
+        first = next(chunks, [])
+        if len(first) < batch:
+            return jobs.enqueue_many(self._open(), first) if first else []
+        return self._enqueue_chunks(chain([first], chunks))
+
+    def _enqueue_chunks(self, chunks: Iterator[Sequence[Json]]) -> list[Enqueued]:
+        """While the server takes in one chunk, the next is made ready."""
+        made: list[Enqueued] = []
+        text: str | None = json.dumps(next(chunks))
+        with ThreadPoolExecutor(1, "penstock client") as thread:
+            while text is not None:
+                sent = thread.submit(jobs.enqueue_text, self._open(), text)
+                chunk = next(chunks, None)
+                text = None if chunk is None else json.dumps(chunk)
+                made += sent.result()
+        return made
 
     def job(self, job_id: int) -> JobView:
         """A job whole, live or finished."""

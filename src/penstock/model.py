@@ -46,8 +46,7 @@ class Answer(NamedTuple):
     reason: str | None
 
 
-@dataclass(frozen=True)
-class Enqueued:
+class Enqueued(NamedTuple):
     """One job of a request: its id, and whether it was made now or known by its key."""
 
     job_id: int

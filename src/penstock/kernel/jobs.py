@@ -1,5 +1,6 @@
 """The job functions, one by one."""
 
+import json
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
@@ -25,11 +26,16 @@ def enqueue(connection: Connection, request: Json) -> int:
 
 def enqueue_many(connection: Connection, requests: Sequence[Json]) -> list[Enqueued]:
     """fn_job_enqueue_many."""
+    return enqueue_text(connection, json.dumps(requests))
+
+
+def enqueue_text(connection: Connection, requests: str) -> list[Enqueued]:
+    """fn_job_enqueue_many; `requests` is the text of a JSON array."""
     with translated():
         rows = connection.execute(
-            "select job_id, created from penstock.fn_job_enqueue_many(%s)", [Jsonb(requests)], binary=True
+            "select job_id, created from penstock.fn_job_enqueue_many(%s::jsonb)", [requests], binary=True
         ).fetchall()
-    return [Enqueued(*row) for row in rows]
+    return list(map(Enqueued._make, rows))
 
 
 _CLAIM = "penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s, %s)"

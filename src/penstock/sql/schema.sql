@@ -7,7 +7,7 @@ CREATE SCHEMA penstock;
 -- Name: actor_ref; Type: DOMAIN; Schema: penstock; Owner: -
 
 CREATE DOMAIN penstock.actor_ref AS text COLLATE pg_catalog."C"
-	CONSTRAINT actor_ref_check CHECK (((VALUE ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$'::text) AND (length(VALUE) <= 210)));
+	CONSTRAINT actor_ref_check CHECK (((split_part(VALUE, ':'::text, 1) = ANY (ARRAY['role'::text, 'agency'::text, 'user'::text, 'agent'::text, 'consumer'::text, 'system'::text])) AND ((strpos(VALUE, ':'::text) >= 2) AND (strpos(VALUE, ':'::text) <= (length(VALUE) - 1))) AND (length(VALUE) <= 210) AND (VALUE !~ '[[:space:][:cntrl:]]'::text)));
 
 -- Name: claim_run; Type: TYPE; Schema: penstock; Owner: -
 
@@ -117,7 +117,7 @@ $$;
 
 CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
-    RETURN COALESCE(((p_actor ~ '^(role|agency|user|agent|consumer|system):[^[:space:][:cntrl:]]+$'::text) AND (length(p_actor) <= 210)), false);
+    RETURN COALESCE(((split_part(p_actor, ':'::text, 1) = ANY (ARRAY['role'::text, 'agency'::text, 'user'::text, 'agent'::text, 'consumer'::text, 'system'::text])) AND ((strpos(p_actor, ':'::text) >= 2) AND (strpos(p_actor, ':'::text) <= (length(p_actor) - 1))) AND (length(p_actor) <= 210) AND ((p_actor COLLATE "C") !~ '[[:space:][:cntrl:]]'::text)), false);
 
 -- Name: attempts_failed(bigint[], bigint[], jsonb[], text, bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -149,7 +149,7 @@ begin
   insert into penstock.job_outcome (
     job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason, error)
   select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt,
-         (case when q.job_id = any (v_dead) then 'dead_lettered' else 'retrying' end)::penstock.job_status, p_reason, x.error
+         case when q.job_id = any (v_dead) then 'dead_lettered'::penstock.job_status else 'retrying' end, p_reason, x.error
     from penstock.job_queue q join unnest(v_held, v_errors) x(job_id, error) on x.job_id = q.job_id
    where q.job_id = any (v_held);
   update penstock.job_queue q
@@ -160,7 +160,7 @@ begin
   if v_dead is not null then
     perform penstock.jobs_bury(v_dead, p_reason);
   end if;
-  return query select h.ordinal, (case when h.job_id = any (v_dead) then 'dead_lettered' else 'retrying' end)::penstock.job_status
+  return query select h.ordinal, case when h.job_id = any (v_dead) then 'dead_lettered'::penstock.job_status else 'retrying' end
                  from unnest(v_ordinals, v_held) h(ordinal, job_id);
 end
 $$;
@@ -348,8 +348,8 @@ declare
 begin
   with marked as (
     update penstock.job_queue q
-       set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
-                          then 'running' else 'leased' end)::penstock.job_status,
+       set status = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                         then 'running'::penstock.job_status else 'leased' end,
            started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
                              then clock_timestamp() end,
            attempt = q.attempt + 1, lease_token = p_token, leased_by = p_incarnation, rule = p_rule,
@@ -490,8 +490,8 @@ declare
 begin
   with marked as (
     update penstock.job_queue q
-       set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
-                          then 'running' else 'leased' end)::penstock.job_status,
+       set status = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                         then 'running'::penstock.job_status else 'leased' end,
            started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
                              then clock_timestamp() end,
            attempt = q.attempt + 1, leased_by = p_incarnation, rule = p_run.rule,
@@ -1817,9 +1817,9 @@ begin
   insert into penstock.job_queue (
     job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)
   select r.job_id, now(), r.process_after,
-         (case when r.process_after > now() then 'scheduled'
-               when r.lane is null or r.ordinal = any (v_heads) then 'ready'
-               else 'blocked' end)::penstock.job_status,
+         case when r.process_after > now() then 'scheduled'::penstock.job_status
+              when r.lane is null or r.ordinal = any (v_heads) then 'ready'
+              else 'blocked' end,
          r.priority, r.max_attempts, r.executor, r.kind, r.pool, coalesce(r.event_domain, ''), r.lane
     from unnest(v_rows) r;
   perform penstock.wake(v_domains);
@@ -1976,17 +1976,21 @@ declare
   v_new bigint[];
 begin
   with first as (
-    select distinct on (r.kind, r.idempotency_key) r.kind, r.idempotency_key, r.job_id
+    select distinct on (r.kind collate "C", r.idempotency_key collate "C")
+           r.kind collate "C" as kind, r.idempotency_key collate "C" as key, r.job_id
       from unnest(p_rows) r where r.idempotency_key is not null
-     order by r.kind, r.idempotency_key, r.ordinal
+     order by r.kind collate "C", r.idempotency_key collate "C", r.ordinal
   ), taken as (
     insert into penstock.once_key as k (scope, key, ref, expires_at)
-    select 'job:' || f.kind, f.idempotency_key, f.job_id::text, v_expires from first f order by 1, 2
+    select 'job:' || f.kind, f.key, f.job_id::text, v_expires from first f order by f.kind, f.key
     on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at
       where k.expires_at <= now()
     returning k.ref
   )
   select array_agg(t.ref::bigint) into v_new from taken t;
+  if cardinality(v_new) = cardinality(p_rows) then
+    return p_rows;
+  end if;
   -- a join: an array of thousands is searched from its start for every row
   return array(select r from unnest(p_rows) r left join unnest(v_new) n(job_id) on n.job_id = r.job_id
                 where r.idempotency_key is null or n.job_id is not null order by r.ordinal);
@@ -2150,7 +2154,7 @@ declare
 begin
   with promoted as (
     update penstock.job_queue q
-       set status = (case when q.status = 'retrying' or q.lane is null then 'ready' else 'blocked' end)::penstock.job_status
+       set status = case when q.status = 'retrying' or q.lane is null then 'ready'::penstock.job_status else 'blocked' end
      where q.job_id = any (p_job_ids) and q.status in ('scheduled', 'retrying')
     returning q.lane, q.status, q.event_domain)
   select array_agg(distinct p.lane) filter (where p.status = 'blocked'), array_agg(distinct p.event_domain)

@@ -33,7 +33,7 @@ begin
   insert into penstock.job_outcome (
     job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason, error)
   select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt,
-         (case when q.job_id = any (v_dead) then 'dead_lettered' else 'retrying' end)::penstock.job_status, p_reason, x.error
+         case when q.job_id = any (v_dead) then 'dead_lettered'::penstock.job_status else 'retrying' end, p_reason, x.error
     from penstock.job_queue q join unnest(v_held, v_errors) x(job_id, error) on x.job_id = q.job_id
    where q.job_id = any (v_held);
   update penstock.job_queue q
@@ -44,7 +44,7 @@ begin
   if v_dead is not null then
     perform penstock.jobs_bury(v_dead, p_reason);
   end if;
-  return query select h.ordinal, (case when h.job_id = any (v_dead) then 'dead_lettered' else 'retrying' end)::penstock.job_status
+  return query select h.ordinal, case when h.job_id = any (v_dead) then 'dead_lettered'::penstock.job_status else 'retrying' end
                  from unnest(v_ordinals, v_held) h(ordinal, job_id);
 end
 $$;

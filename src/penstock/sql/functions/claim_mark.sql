@@ -13,8 +13,8 @@ declare
 begin
   with marked as (
     update penstock.job_queue q
-       set status = (case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
-                          then 'running' else 'leased' end)::penstock.job_status,
+       set status = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
+                         then 'running'::penstock.job_status else 'leased' end,
            started_at = case when p_start and q.reaped = 0 and q.attempt + 1 < coalesce(q.max_attempts, p_max_attempts)
                              then clock_timestamp() end,
            attempt = q.attempt + 1, lease_token = p_token, leased_by = p_incarnation, rule = p_rule,

@@ -42,9 +42,9 @@ begin
   insert into penstock.job_queue (
     job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)
   select r.job_id, now(), r.process_after,
-         (case when r.process_after > now() then 'scheduled'
-               when r.lane is null or r.ordinal = any (v_heads) then 'ready'
-               else 'blocked' end)::penstock.job_status,
+         case when r.process_after > now() then 'scheduled'::penstock.job_status
+              when r.lane is null or r.ordinal = any (v_heads) then 'ready'
+              else 'blocked' end,
          r.priority, r.max_attempts, r.executor, r.kind, r.pool, coalesce(r.event_domain, ''), r.lane
     from unnest(v_rows) r;
   perform penstock.wake(v_domains);

@@ -9,17 +9,21 @@ declare
   v_new bigint[];
 begin
   with first as (
-    select distinct on (r.kind, r.idempotency_key) r.kind, r.idempotency_key, r.job_id
+    select distinct on (r.kind collate "C", r.idempotency_key collate "C")
+           r.kind collate "C" as kind, r.idempotency_key collate "C" as key, r.job_id
       from unnest(p_rows) r where r.idempotency_key is not null
-     order by r.kind, r.idempotency_key, r.ordinal
+     order by r.kind collate "C", r.idempotency_key collate "C", r.ordinal
   ), taken as (
     insert into penstock.once_key as k (scope, key, ref, expires_at)
-    select 'job:' || f.kind, f.idempotency_key, f.job_id::text, v_expires from first f order by 1, 2
+    select 'job:' || f.kind, f.key, f.job_id::text, v_expires from first f order by f.kind, f.key
     on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at
       where k.expires_at <= now()
     returning k.ref
   )
   select array_agg(t.ref::bigint) into v_new from taken t;
+  if cardinality(v_new) = cardinality(p_rows) then
+    return p_rows;
+  end if;
   -- a join: an array of thousands is searched from its start for every row
   return array(select r from unnest(p_rows) r left join unnest(v_new) n(job_id) on n.job_id = r.job_id
                 where r.idempotency_key is null or n.job_id is not null order by r.ordinal);

@@ -9,7 +9,7 @@ declare
 begin
   with promoted as (
     update penstock.job_queue q
-       set status = (case when q.status = 'retrying' or q.lane is null then 'ready' else 'blocked' end)::penstock.job_status
+       set status = case when q.status = 'retrying' or q.lane is null then 'ready'::penstock.job_status else 'blocked' end
      where q.job_id = any (p_job_ids) and q.status in ('scheduled', 'retrying')
     returning q.lane, q.status, q.event_domain)
   select array_agg(distinct p.lane) filter (where p.status = 'blocked'), array_agg(distinct p.event_domain)
