@@ -4,7 +4,8 @@
 --   p_rules              only jobs held under these rules; null for all
 --   returns              the ordinals of those ended, and the lanes they held
 --   writes               job_queue, job_outcome
---   locks                job_queue rows by job_id
+--   locks                job_queue rows, by job_id as the plans go; nothing waits on it: only the holder's own report, sent twice,
+--                        meets the same rows under the same tokens
 --   Planned anew with every call, for these arrays.
 create or replace function penstock.jobs_finished(
   p_job_ids bigint[], p_tokens bigint[], p_without bigint[], p_rules bigint[], out done bigint[], out lanes text[])
