@@ -1,6 +1,5 @@
 """What a producer imports."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -18,6 +17,7 @@ from penstock.model import Enqueued, JobView, Json
 from penstock.settings import read_settings
 
 _LARGEST_BATCH = 10_000
+_SPELLING = {"payload": "safe_payload", "key": "idempotency_key"}
 
 
 class Client:
@@ -73,7 +73,7 @@ class Client:
         return jobs.enqueue(connection or self._open(), given)
 
     def enqueue_many(self, requests: Iterable[Json], *, batch: int = 5000, connection: Any = None) -> list[Enqueued]:
-        """Ask for many jobs: objects with the fields of fn_job_enqueue, in transactions of `batch` (or in yours)."""
+        """Ask for many jobs: objects with the arguments of `enqueue`, in transactions of `batch` (or in yours)."""
         if not 1 <= batch <= _LARGEST_BATCH:
             raise SettingsError(f"batch is {batch}: a transaction takes 1 to {_LARGEST_BATCH:,} jobs")
         chunks = _chunks(requests, batch)
@@ -87,12 +87,12 @@ class Client:
     def _enqueue_chunks(self, chunks: Iterator[Sequence[Json]]) -> list[Enqueued]:
         """While the server takes in one chunk, the next is made ready."""
         made: list[Enqueued] = []
-        text: str | None = json.dumps(next(chunks))
+        text: str | None = jobs.json_text(next(chunks))
         with ThreadPoolExecutor(1, "penstock client") as thread:
             while text is not None:
                 sent = thread.submit(jobs.enqueue_text, self._open(), text)
                 chunk = next(chunks, None)
-                text = None if chunk is None else json.dumps(chunk)
+                text = None if chunk is None else jobs.json_text(chunk)
                 made += sent.result()
         return made
 
@@ -146,6 +146,13 @@ def embedded_database(server: EmbeddedPostgres, name: str, *, migrated: bool = T
 
 
 def _chunks(items: Iterable[Json], size: int) -> Iterator[Sequence[Json]]:
-    iterator = iter(items)
+    iterator = map(_spelled, items)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+def _spelled(request: Json) -> Json:
+    """As fn_job_enqueue_many spells it."""
+    if "payload" not in request and "key" not in request:
+        return request
+    return {_SPELLING.get(name, name): value for name, value in request.items()}

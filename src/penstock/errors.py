@@ -4,6 +4,7 @@ PenstockError
 ├── SettingsError            a setting or command-line value that cannot be used
 ├── EmbeddedPostgresError    the embedded server could not be started, stopped or found
 ├── DatabaseUnavailable      no answer from PostgreSQL
+├── Busy                     an open transaction elsewhere holds what this needs
 ├── WorkerBroken             a worker that could not go on, and ended itself
 ├── SchemaError              the database's schema and this code do not fit
 │   ├── SchemaMissing        never migrated
@@ -31,6 +32,10 @@ class EmbeddedPostgresError(PenstockError):
 
 
 class DatabaseUnavailable(PenstockError):
+    pass
+
+
+class Busy(PenstockError):
     pass
 
 

@@ -28,7 +28,7 @@ def test_no_job_goes_to_two_claimers_and_none_is_left(db: Connection, session: C
     got = [job_id for mine in together(SESSIONS, drain) for job_id in mine]
     assert len(got) == len(set(got))
     # what a claim found locked for a moment is left to the next one
-    got += taken(db, 2000)
+    got += taken(db, 1000)
     assert sorted(got) == [one.job_id for one in made]
 
 
@@ -148,3 +148,19 @@ def test_a_claim_brings_the_facts_of_few_jobs_and_of_many(db: Connection, limit:
     assert [(claim.job_id, facts.job_id, facts.trace) for claim, facts in found] == [
         (job_id, job_id, str(n)) for n, job_id in enumerate(ids[:limit])
     ]
+
+
+def test_a_client_that_stops_reading_keeps_no_lock_of_its_claim(db: Connection, session: Connect) -> None:
+    jobs.enqueue_many(db, [{"kind": "k" * 100} for _ in range(1000)])
+    stopped = session()
+    # the worker's own statement at its largest, sent and never read
+    stopped.pgconn.send_query_params(
+        b"select job_id, lease_token, job_kind, attempt, started, suspect, enqueued_at"
+        b" from penstock.fn_job_claim('default', 1000)",
+        None,
+        result_format=1,
+    )
+    while stopped.pgconn.flush():
+        pass
+    held = "select count(*) from penstock.job_queue where status = 'leased'"
+    wait_until(lambda: bool(value(db, held) == 1000), "the claim is committed")

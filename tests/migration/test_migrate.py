@@ -12,6 +12,7 @@ from penstock.errors import NotAllowed, PenstockError, SchemaError, SchemaMissin
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import check, migrate, migrations
+from tests.conftest import Connect
 from tests.dump import dump
 from tests.logins import Logins
 
@@ -220,3 +221,36 @@ def test_check_names_the_migration_that_is_missing(db: Connection) -> None:
     db.execute("delete from penstock.schema_migration where version = %s", [last.version])
     with pytest.raises(SchemaMissing, match=f"lacks migration {last.version:04}_{last.name}\nRun: penstock migrate"):
         check(db)
+
+
+def test_a_database_of_another_encoding_is_refused(server: EmbeddedPostgres) -> None:
+    with connect(server.url()) as admin:
+        admin.execute("create database latin encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0")
+        try:
+            with connect(server.url("latin")) as db, pytest.raises(SchemaError, match=r"encoding LATIN1.*UTF8"):
+                migrate(db)
+        finally:
+            admin.execute("drop database latin with (force)")
+
+
+def test_migrating_again_waits_for_no_reader_of_a_view(db: Connection, session: Connect) -> None:
+    reader = session()
+    reader.execute("begin")
+    reader.execute("select * from penstock.v_queue_health")
+    db.execute("set lock_timeout = '3s'")
+    assert migrate(db) == []
+
+
+def test_a_view_that_is_gone_or_was_another_is_made_anew(db: Connection) -> None:
+    made = _value(db, "select pg_get_viewdef('penstock.v_executor_subscription_health'::regclass)")
+    db.execute("drop view penstock.v_executor_subscription_health cascade")
+    migrate(db)
+    db.execute(
+        "create or replace view penstock.v_executor_subscription_health as"
+        " select e.executor_id, e.executor_kind::text as executor_kind, false as registered, 0::bigint as rules,"
+        " false as any_enabled, 0::bigint as living, 0::bigint as silent, now() as last_beat_at"
+        " from penstock.executor e"
+    )
+    db.execute("update penstock.schema_view set checksum = '' where view_name = 'v_executor_subscription_health'")
+    migrate(db)
+    assert _value(db, "select pg_get_viewdef('penstock.v_executor_subscription_health'::regclass)") == made

@@ -69,6 +69,28 @@ def test_a_producer_may_not_ask_as_another_login(db: Connection, producer: Conne
         jobs.enqueue(producer, {"kind": "greet", "actor": f"role:{other}"})
 
 
+def test_a_refused_name_comes_with_the_role_that_may_use_it(producer: Connection) -> None:
+    with pytest.raises(ActorRefused) as refused:
+        jobs.enqueue(producer, {"kind": "greet", "actor": "agent:default"})
+    assert f"runs: grant dot_executor to {_name(producer)}" in str(refused.value.hint)
+    with pytest.raises(ActorRefused) as refused:
+        jobs.enqueue(producer, {"kind": "greet", "actor": "user:ada"})
+    assert str(refused.value.hint).startswith("An operator runs: select penstock.fn_actor_binding_set('user:ada'")
+    with pytest.raises(ActorRefused) as refused:
+        jobs.enqueue(producer, {"kind": "greet", "actor": "system:migrate"})
+    assert refused.value.hint == "Only functions of Penstock speak for consumer: and system:."
+
+
+def test_a_refused_executor_kind_comes_with_the_role_that_may_drive_it(db: Connection, producer: Connection) -> None:
+    db.execute("select penstock.fn_executor_grant_set('role:penstock_producer', 'PG_worker', p_granted => false)")
+    with pytest.raises(ExecutorNotGranted) as refused:
+        jobs.enqueue(producer, {"kind": "greet"})
+    assert f"runs: grant dot_executor to {_name(producer)}" in str(refused.value.hint)
+    with pytest.raises(ExecutorNotGranted) as refused:
+        jobs.enqueue(producer, {"kind": "greet", "executor": "Codex"})
+    assert str(refused.value.hint).startswith("An operator runs: select penstock.fn_executor_grant_set(")
+
+
 def test_one_job_in_anothers_name_refuses_the_whole_request(db: Connection, producer: Connection) -> None:
     before = contents(db)
     with pytest.raises(ActorRefused):

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.errors import BadRequest, UnknownExecutor
+from penstock.errors import BadRequest, UnknownExecutor, UnknownPool
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
 from tests.sql.support import (
@@ -90,12 +90,12 @@ def test_what_a_short_claim_promotes_is_returned_in_order_too(db: Connection) ->
     assert taken(db) == [high, low]
 
 
-def test_a_claim_takes_1_to_2000_jobs(db: Connection) -> None:
+def test_a_claim_takes_1_to_1000_jobs(db: Connection) -> None:
     enqueue(db)
     before = contents(db)
-    limits: list[Any] = [0, -1, 2001, None]
+    limits: list[Any] = [0, -1, 1001, None]
     for limit in limits:
-        with pytest.raises(BadRequest, match="2,000"):
+        with pytest.raises(BadRequest, match="1,000"):
             take(db, limit)
     assert contents(db) == before
 
@@ -103,9 +103,10 @@ def test_a_claim_takes_1_to_2000_jobs(db: Connection) -> None:
 def test_a_claim_takes_no_more_than_its_limit(db: Connection) -> None:
     jobs.enqueue_many(db, [{"kind": "work"} for _ in range(2500)])
     assert len(take(db, 1)) == 1
-    assert len(take(db, 2000)) == 2000
-    assert len(take(db, 2000)) == 499
-    assert take(db, 2000) == []
+    assert len(take(db, 1000)) == 1000
+    assert len(take(db, 1000)) == 1000
+    assert len(take(db, 1000)) == 499
+    assert take(db, 1000) == []
 
 
 def test_a_limit_holds_across_kinds_and_what_is_promoted_on_the_way(db: Connection) -> None:
@@ -250,3 +251,27 @@ def test_facts_are_read_apart_from_the_claim(db: Connection) -> None:
     facts = jobs.facts(db, [claim])[claim.job_id]
     assert (facts.target_ref, facts.safe_payload, facts.lane) == ("order/1", '{"n": 1}', "l")
     assert (facts.correlation_id, facts.trace) == ("c", "t")
+
+
+@pytest.mark.parametrize("kinds", [None, ["a"], ["b", "d"], ["d", "zz"], ["aa"], ["a", "b", "c", "d"]])
+@pytest.mark.parametrize("pools", [None, ["priority"], ["shared"], ["subscription", "priority"]])
+def test_a_claim_finds_every_job_of_the_kinds_and_pools_it_wants(
+    kinds: list[str] | None, pools: list[str] | None, db: Connection
+) -> None:
+    made = {
+        enqueue(db, kind, pool=pool, event_domain=domain): (kind, pool)
+        for kind in ("a", "b", "c", "d")
+        for pool in ("priority", "shared", "subscription")
+        for domain in (None, "iu", "kg")
+    }
+    wanted = [
+        job_id
+        for job_id, (kind, pool) in made.items()
+        if (kinds is None or kind in kinds) and (pools is None or pool in pools)
+    ]
+    assert taken(db, 100, kinds=kinds, pools=pools) == wanted
+
+
+def test_a_claim_of_a_pool_nobody_has_made_is_refused(db: Connection) -> None:
+    with pytest.raises(UnknownPool, match="'nope' does not exist"):
+        take(db, pools=["shared", "nope"])

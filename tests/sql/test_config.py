@@ -1,5 +1,7 @@
 """Settings and pools: known keys, values that fit, names that can be."""
 
+import re
+
 import pytest
 
 from penstock.errors import ActorRefused, BadConfig, BadRequest, UnknownPool
@@ -81,9 +83,23 @@ def test_a_setting_is_made_by_an_actor(db: Connection) -> None:
 
 def test_the_seeded_settings_all_fit(db: Connection) -> None:
     bad = rows(
-        db, "select key, value from penstock.dot_config where (value ~ penstock.config_expects(key)) is not true"
+        db, "select key from penstock.dot_config where (value ~ (penstock.config_accepts(key)).pattern) is not true"
     )
     assert bad == []
+
+
+def test_what_is_said_of_a_setting_is_what_holds(db: Connection) -> None:
+    for key in GOOD | dict(rows(db, "select key, value from penstock.dot_config")):
+        words = value(db, "select (penstock.config_accepts(%s)).words", key)
+        bounds = re.search(r"(\d+) (?:to|or) (\d+)", words)
+        if bounds is None:
+            continue
+        low, high = int(bounds[1]), int(bounds[2])
+        for inside in (low, high):
+            configure(db, key, str(inside))
+        for outside in (low - 1, high + 1):
+            with pytest.raises(BadConfig, match=re.escape(words)):
+                configure(db, key, str(outside))
 
 
 def test_a_pool_is_made_before_jobs_name_it(db: Connection) -> None:

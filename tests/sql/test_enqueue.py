@@ -219,3 +219,27 @@ def test_a_job_at_the_end_of_too_many_causes_is_refused(db: Connection) -> None:
     with pytest.raises(BadRequest, match="end of 3 causes"):
         enqueue(db, causation_event_id=cause)
     assert contents(db) == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "said"),
+    [
+        ({"pool": "nope"}, errors.UnknownPool, "job 3 of the request: pool 'nope' does not exist"),
+        (
+            {"event_domain": "nope"},
+            errors.UnknownEventDomain,
+            "job 3 of the request: event domain 'nope' does not exist",
+        ),
+        ({"executor": "MOT"}, errors.ExecutorRefused, "job 3 of the request: 'MOT' is not an executor kind"),
+        ({"kind": "two words"}, BadRequest, "job 3 of the request: kind 'two words'"),
+        ({"actor": "nobody"}, errors.ActorRefused, "job 3 of the request: 'nobody' is not an actor"),
+    ],
+)
+def test_one_bad_job_of_many_is_named_and_nothing_is_written(
+    fields: dict[str, Any], error: type[errors.Refused], said: str, db: Connection
+) -> None:
+    wanted: list[dict[str, Any]] = [{"kind": "work"} for _ in range(500)]
+    wanted[2] |= fields
+    with pytest.raises(error, match=said):
+        jobs.enqueue_many(db, wanted)
+    assert value(db, "select count(*) from penstock.job") == 0

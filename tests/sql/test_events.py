@@ -199,4 +199,4 @@ def test_mot_is_no_executor_and_a_bad_actor_no_actor_in_any_column(db: Connectio
     with pytest.raises(psycopg.errors.CheckViolation):
         db.execute("update penstock.job_subscription set executor_kind = 'MOT'")
     with pytest.raises(psycopg.errors.CheckViolation):
-        db.execute("insert into penstock.queue_heartbeat values (gen_random_uuid(), 'mother', 'MOT')")
+        db.execute("insert into penstock.queue_heartbeat values ('mother', gen_random_uuid(), 'MOT')")

@@ -138,6 +138,15 @@ def test_the_backlog_says_why_nobody_takes_a_job(db: Connection) -> None:
     assert _backlog(db)["foreign"] == (1, False, "no executor of kind Hermes is registered")
 
 
+def test_the_backlog_says_that_a_priority_is_below_every_floor(db: Connection) -> None:
+    rule(db, floor=5)
+    beat(db, uuid4())
+    enqueue(db, "low", priority=4)
+    enqueue(db, "high", priority=5)
+    reason = "its priority 4 is below the floor of every job subscription that takes it"
+    assert (_backlog(db)["low"][2], _backlog(db)["high"][2]) == (reason, None)
+
+
 def test_a_silent_worker_serves_nobody(db: Connection) -> None:
     enqueue(db)
     beat(db, uuid4())

@@ -46,6 +46,14 @@ def test_partitions_are_made_ahead_without_a_gap_in_any_time_zone(timezone: str,
     assert [begin for begin, _ in bounds[1:]] == [end for _, end in bounds[:-1]]
 
 
+def test_making_a_partition_leaves_the_callers_lock_timeout_alone(db: Connection) -> None:
+    db.execute("set lock_timeout = '7s'")
+    with db.transaction():
+        db.execute("select penstock.partition_ensure('job', '2031-01-01')")
+        db.execute("select penstock.fn_queue_tick()")
+        assert db.execute("show lock_timeout").fetchone() == ("7s",)
+
+
 def test_a_write_that_finds_no_partition_makes_it(db: Connection) -> None:
     db.execute(
         "do $$ declare t text; begin for t in select inhrelid::regclass from pg_inherits"

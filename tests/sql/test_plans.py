@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from penstock.embedded import EmbeddedPostgres
+from penstock.kernel import jobs
 from penstock.kernel.connection import Connection, connect
 from tests.conftest import fresh_database
+from tests.sql.support import enqueue
 
 _FILL = """
 with made as (
@@ -112,6 +114,26 @@ def test_a_look_for_due_jobs_does_not_walk_those_that_are_not(full: Connection) 
             f"explain (analyze, buffers, format json) select penstock.{call}".encode()
         ).fetchone() or ([],)
         assert plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"] < 60, call
+
+
+@pytest.mark.parametrize("only", ["p_kinds => '{a,z}'", "p_kinds => '{nothing}', p_pools => '{priority}'"])
+def test_kinds_a_claim_does_not_want_cost_it_nothing(db: Connection, only: str) -> None:
+    enqueue(db, "a")
+    enqueue(db, "a", pool="priority")
+
+    def touched() -> int:
+        with db.transaction(force_rollback=True):
+            (plan,) = db.execute(
+                f"explain (analyze, buffers, format json) select penstock.fn_job_claim('default', 1, {only})".encode()
+            ).fetchone() or ([],)
+        return int(plan[0]["Plan"]["Shared Hit Blocks"])
+
+    touched()
+    alone = touched()
+    jobs.enqueue_many(db, [{"kind": f"kind-{n}", "pool": ("shared", "subscription")[n % 2]} for n in range(5000)])
+    db.execute("analyze penstock.job_queue")
+    touched()
+    assert touched() < alone + 100
 
 
 def _plan(connection: Connection, pools: str, below: bool) -> str:

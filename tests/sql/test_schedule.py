@@ -10,6 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from penstock.kernel.connection import Connection
+from tests.concurrency.sessions import never_waits
 from tests.conftest import Connect
 
 JOB: dict[str, Any] = {"kind": "report", "safe_payload": {"page": 1}}
@@ -150,6 +151,20 @@ def test_a_planned_run_that_has_its_job_is_not_enqueued_again(db: Connection) ->
     assert run(db) == {"enqueued": 0, "failed": 0}
     assert stored(db, "last_job_id, next_run_at > now()") == (job_id, True)
     assert len(jobs(db)) == 1
+
+
+def test_a_producers_job_of_the_same_key_neither_takes_a_runs_place_nor_holds_it_up(
+    db: Connection, session: Connect
+) -> None:
+    schedule(db, every="1 hour")
+    planned = make_due(db)
+    theirs = session()
+    theirs.execute("begin")
+    key = f"schedule:nightly:{planned.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    theirs.execute("select penstock.fn_job_enqueue('report', %s)", [key])
+    assert run(never_waits(db)) == {"enqueued": 1, "failed": 0}
+    theirs.execute("commit")
+    assert len(jobs(db)) == 2
 
 
 def test_missed_cron_runs_are_caught_up_once(db: Connection) -> None:

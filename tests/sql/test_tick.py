@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.kernel import jobs
+from penstock.kernel import jobs, queue
 from penstock.kernel.connection import Connection
 from tests.conftest import Connect
 from tests.sql.support import (
@@ -14,6 +14,7 @@ from tests.sql.support import (
     enqueue_later,
     expire,
     fall_due,
+    finish,
     rows,
     status,
     take_one,
@@ -194,3 +195,52 @@ def test_a_deregistered_executor_is_not_missed(db: Connection) -> None:
     value(db, "select penstock.fn_executor_deregister('default')::text")
     tick(db)
     assert _silent_events(db) == []
+
+
+def test_a_holder_that_never_beat_and_is_done_is_not_missed(db: Connection) -> None:
+    enqueue(db)
+    claim = take_one(db)
+    tick(db)
+    finish(db, claim)
+    _hush(db)
+    tick(db)
+    assert _silent_events(db) == []
+    assert rows(db, "select * from penstock.queue_heartbeat") == []
+
+
+def test_a_deregistered_executor_is_not_missed_for_the_leases_it_still_has(db: Connection) -> None:
+    enqueue(db)
+    take_one(db, incarnation=uuid4())
+    value(db, "select penstock.fn_executor_deregister('default')::text")
+    tick(db)
+    _hush(db)
+    tick(db)
+    assert _silent_events(db) == []
+
+
+def test_a_silence_of_more_than_a_day_is_forgotten(db: Connection) -> None:
+    beat(db, uuid4())
+    _hush(db)
+    tick(db)
+    db.execute("update penstock.queue_heartbeat set silent_since = now() - interval '25 hours'")
+    tick(db)
+    assert rows(db, "select * from penstock.queue_heartbeat") == []
+
+
+def test_a_part_that_cannot_get_its_lock_gives_up_and_the_others_go_on(db: Connection, session: Connect) -> None:
+    job_id = enqueue(db)
+    expire(db, take_one(db).job_id)
+    value(db, "select penstock.fn_schedule_set('often', '{\"kind\": \"work\"}', null, interval '1 second')::text")
+    db.execute("update penstock.schedule set next_run_at = now() - interval '1 minute'")
+    theirs = session()
+    theirs.execute("begin; lock table penstock.schedule in access exclusive mode")
+    report = tick(db)
+    assert (report["schedules"]["ok"], report["reap"]["did"]) == (False, 1)
+    assert "lock timeout" in report["schedules"]["error"]
+    assert status(db, job_id) == "ready"
+
+
+def test_a_part_that_did_all_it_does_in_one_go_is_known_by_its_number(db: Connection) -> None:
+    jobs.enqueue_many(db, [{"kind": "work", "lane": f"lane-{n}"} for n in range(600)])
+    lanes = [tick(db)["lanes"]["did"] for _ in range(4)]
+    assert (lanes, queue.TICK_LIMITS["lanes"]) == ([200, 144, 0, 0], 200)

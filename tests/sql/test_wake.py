@@ -114,3 +114,18 @@ def test_a_job_that_becomes_ready_wakes_its_workers(how: str, db: Connection, se
     else:
         tick(db)
     assert _heard(listener, db) == ["queue_wake_kg"]
+
+
+def test_a_long_transaction_that_enqueues_holds_up_no_others_wakeups(db: Connection, session: Connect) -> None:
+    listener = _listener(session, "queue_wake_any")
+    theirs = session()
+    theirs.execute("begin")
+    theirs.execute("select pg_sleep(0.01)")
+    for _ in range(5):
+        enqueue(theirs)
+        _quiet(db)
+        enqueue(theirs)
+        enqueue(db)
+    assert _heard(listener, db) == ["queue_wake_any"] * 5
+    theirs.execute("commit")
+    assert _heard(listener, db) == ["queue_wake_any"]

@@ -16,8 +16,8 @@ _PAUSE_S = 0.1
 
 def create_missing(connection: Connection, name: str) -> bool:
     """Have a database of that name on the connection's server; False when it was there."""
-    with translated():
-        if connection.execute("select from pg_database where datname = %s", [name]).fetchone():
+    with translated(connection):
+        if connection.execute("select 1 from pg_database where datname = %s", [name]).fetchone():
             return False
         try:
             connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
@@ -29,7 +29,7 @@ def create_missing(connection: Connection, name: str) -> bool:
 def drop(connection: Connection, name: str, *, patience_s: float) -> None:
     """Drop the database if it is there: at once when nobody is connected to it, after some patience in any case."""
     deadline = time.monotonic() + patience_s
-    with translated():
+    with translated(connection):
         while _is_used(connection, name) and time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
         connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
@@ -37,7 +37,7 @@ def drop(connection: Connection, name: str, *, patience_s: float) -> None:
 
 def has_schema(connection: Connection) -> bool:
     """Whether Penstock has ever been migrated into the connection's database."""
-    with translated():
+    with translated(connection):
         row = connection.execute("select to_regclass('penstock.schema_migration') is not null").fetchone()
     return bool(row and row[0])
 
@@ -47,7 +47,7 @@ def alone(connection: Connection, what: str, *, patience_s: float) -> Iterator[N
     """Hold the server-wide right to do this, or raise when another process has it."""
     deadline = time.monotonic() + patience_s
     arguments = [_LOCK_NAMESPACE, what]
-    with translated():
+    with translated(connection):
         while not _true(connection, "select pg_try_advisory_lock(%s, hashtext(%s))", arguments):
             if time.monotonic() > deadline:
                 raise PenstockError(f"another {what} is running on this server: wait until it has ended")
@@ -56,7 +56,7 @@ def alone(connection: Connection, what: str, *, patience_s: float) -> Iterator[N
         yield
     finally:
         if not connection.closed:
-            with translated():
+            with translated(connection):
                 connection.execute("select pg_advisory_unlock(%s, hashtext(%s))", arguments)
 
 

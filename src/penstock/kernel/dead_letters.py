@@ -10,6 +10,7 @@ from penstock.kernel.connection import Connection, translated
 from penstock.model import Json
 
 _DIGITS = 18
+_BEYOND_ALL = 10**_DIGITS
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,34 @@ class DeadLetter:
     replay_job_id: int | None
 
 
+@dataclass(frozen=True)
+class LetterPage:
+    """Dead letters, newest first, and the id before which to go on; None when nothing is left."""
+
+    dead_letters: list[DeadLetter]
+    next_before: str | None
+
+
 _SELECT = f"select {', '.join(field.name for field in fields(DeadLetter))} from penstock.v_dead_letter"
 
 
 def list_newest(
-    connection: Connection, *, kind: str | None = None, resolved: bool = False, limit: int = 50
-) -> list[DeadLetter]:
-    """The open ones, or with `resolved` all of them, newest first."""
+    connection: Connection,
+    *,
+    kind: str | None = None,
+    resolved: bool = False,
+    before: str | None = None,
+    limit: int = 50,
+) -> LetterPage:
+    """The open ones, or with `resolved` all of them; `before` is the id where the page before ended."""
     which = "" if resolved else " and resolved_at is null"
-    return _read(
+    found = _read(
         connection,
-        f" where (%s::text is null or what = %s){which} order by number desc limit %s",
-        [kind, kind, limit],
+        f" where number < %s and (%s::text is null or what = %s){which} order by number desc limit %s",
+        [_BEYOND_ALL if before is None else _parts(before)[1], kind, kind, limit + 1],
     )
+    page = found[:limit]
+    return LetterPage(page, page[-1].id if len(found) > limit else None)
 
 
 def list_oldest(connection: Connection, *, kind: str | None = None, after: int = 0, limit: int) -> list[DeadLetter]:
@@ -56,7 +72,7 @@ def list_oldest(connection: Connection, *, kind: str | None = None, after: int =
 
 
 def count_open(connection: Connection, *, kind: str | None = None) -> int:
-    with translated():
+    with translated(connection):
         row = connection.execute(
             "select count(*) from penstock.v_job_queue_dead_letter_open where %s::text is null or job_kind = %s",
             [kind, kind],
@@ -67,10 +83,7 @@ def count_open(connection: Connection, *, kind: str | None = None) -> int:
 
 def show(connection: Connection, letter_id: str) -> DeadLetter:
     """One dead letter, by its prefixed id."""
-    origin, _, number = letter_id.rpartition("-")
-    found: list[DeadLetter] = []
-    if number.isascii() and number.isdigit() and len(number) <= _DIGITS:
-        found = _read(connection, " where origin = %s and number = %s", [origin, int(number)])
+    found = _read(connection, " where origin = %s and number = %s", [*_parts(letter_id)])
     if not found:
         raise UnknownDeadLetter(f"dead letter {letter_id} does not exist", "penstock dlq list shows the open ones.")
     return found[0]
@@ -82,20 +95,30 @@ def of_job(connection: Connection, job_id: int) -> DeadLetter | None:
     return found[0] if found else None
 
 
-def replay(connection: Connection, letter_id: str, actor: str | None = None) -> str:
-    """fn_dead_letter_replay: the prefixed id of what it made."""
-    with translated():
+def replay(connection: Connection, letter_id: str, actor: str | None = None) -> int:
+    """fn_dead_letter_replay: the id of the job it made."""
+    with translated(connection):
         row = connection.execute("select penstock.fn_dead_letter_replay(%s, %s)", [letter_id, actor]).fetchone()
     assert row is not None
-    return str(row[0])
+    return int(str(row[0]).removeprefix("job-"))
 
 
 def resolve(connection: Connection, letter_id: str, reason: str, actor: str | None = None) -> None:
     """fn_dead_letter_resolve."""
-    with translated():
+    with translated(connection):
         connection.execute("select penstock.fn_dead_letter_resolve(%s, %s, %s)", [letter_id, actor, reason])
 
 
+def _parts(letter_id: str) -> tuple[str, int]:
+    """What died, and its number."""
+    origin, _, number = letter_id.rpartition("-")
+    if not (origin and number.isascii() and number.isdigit() and len(number) <= _DIGITS):
+        raise UnknownDeadLetter(
+            f"{letter_id!r} is not a dead letter", "An id looks like job-12; penstock dlq list shows the open ones."
+        )
+    return origin, int(number)
+
+
 def _read(connection: Connection, clauses: str, arguments: list[object]) -> list[DeadLetter]:
-    with translated(), connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
         return cursor.execute((_SELECT + clauses).encode(), arguments).fetchall()

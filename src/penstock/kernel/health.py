@@ -40,6 +40,7 @@ class Access:
     """Who we are to the server: which group roles it lacks, and which of them we hold."""
 
     user: str
+    quoted_user: str
     missing: list[str]
     held: list[str]
 
@@ -66,7 +67,7 @@ class Condition:
 
 
 def server(connection: Connection) -> Server:
-    with translated(), connection.cursor(row_factory=class_row(Server)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(Server)) as cursor:
         found = cursor.execute(
             "select current_setting('server_version_num')::integer as version,"
             " current_setting('server_version') as version_text,"
@@ -83,9 +84,9 @@ def server(connection: Connection) -> Server:
 
 
 def access(connection: Connection) -> Access:
-    with translated():
+    with translated(connection):
         row = connection.execute(
-            "select current_user,"
+            "select current_user, quote_ident(current_user),"
             " array(select n from unnest(%s::text[]) n where not exists (select from pg_roles where rolname = n)),"
             " array(select rolname::text from pg_roles"
             "        where rolname = any(%s) and pg_has_role(current_user, oid, 'usage') order by rolname)",
@@ -97,7 +98,7 @@ def access(connection: Connection) -> Access:
 
 def long_transactions(connection: Connection, older_than_s: float) -> list[LongTransaction]:
     """The oldest few, prepared ones too. Other users' are seen by superusers and members of pg_monitor only."""
-    with translated(), connection.cursor(row_factory=class_row(LongTransaction)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(LongTransaction)) as cursor:
         return cursor.execute(
             "select * from ("
             " select pid, coalesce(nullif(application_name, ''), usename::text, '?') as name,"
@@ -112,7 +113,7 @@ def long_transactions(connection: Connection, older_than_s: float) -> list[LongT
 
 def missing_partitions(connection: Connection, months_ahead: int) -> list[str]:
     """Partitions of this month and the next ones that do not exist."""
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             "select name from unnest(%s::text[]) t, generate_series(0, %s) n,"
             " lateral (select format('%%s_y%%s', t, to_char((now() at time zone 'UTC') + n * interval '1 month',"
@@ -125,7 +126,7 @@ def missing_partitions(connection: Connection, months_ahead: int) -> list[str]:
 
 def queue_health(connection: Connection) -> list[Condition]:
     """v_queue_health."""
-    with translated(), connection.cursor(row_factory=class_row(Condition)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(Condition)) as cursor:
         return cursor.execute(
             "select part, state, value, since, detail from penstock.v_queue_health order by part"
         ).fetchall()
@@ -133,7 +134,7 @@ def queue_health(connection: Connection) -> list[Condition]:
 
 def clock_skew_s(connection: Connection) -> float:
     """How far the server's clock is ahead of ours, beyond what the way there and back can explain."""
-    with translated():
+    with translated(connection):
         before = time.time()
         row = connection.execute("select extract(epoch from clock_timestamp())::float8").fetchone()
         after = time.time()

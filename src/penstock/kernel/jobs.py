@@ -2,37 +2,90 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+import psycopg
+from psycopg.rows import class_row, tuple_row
 from psycopg.types.json import Jsonb
 
-from penstock.errors import UnknownJob
+from penstock.errors import BadRequest, UnknownJob
 from penstock.kernel.connection import Connection, translated
 from penstock.model import Answer, Claim, Enqueued, Facts, JobView, Json
+
+# the cast makes a value of a wrong type a refused value, and not a function that does not exist
+_FIELDS = dict.fromkeys(
+    (
+        "kind",
+        "idempotency_key",
+        "executor",
+        "source_ref",
+        "target_ref",
+        "payload_ref",
+        "correlation_id",
+        "actor",
+        "pool",
+        "lane",
+        "event_domain",
+        "trace",
+    ),
+    "text",
+) | {
+    "safe_payload": "jsonb",
+    "priority": "integer",
+    "process_after": "timestamptz",
+    "causation_event_id": "uuid",
+    "max_attempts": "integer",
+}
 
 
 def enqueue(connection: Connection, request: Json) -> int:
     """fn_job_enqueue: `request` holds its parameters without p_."""
-    arguments = {
-        name: Jsonb(value) if name == "safe_payload" and value is not None else value for name, value in request.items()
-    }
-    names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
-    with translated():
-        row = connection.execute(f"select penstock.fn_job_enqueue({names})".encode(), arguments).fetchone()
+    unknown = request.keys() - _FIELDS.keys()
+    if unknown:
+        raise BadRequest(f"unknown field {min(unknown)}", f"A job has: {', '.join(_FIELDS)}.")
+    arguments = dict(request)
+    if arguments.get("safe_payload") is not None:
+        arguments["safe_payload"] = json_text(arguments["safe_payload"])
+    names = ", ".join(f"p_{name} => %({name})s::{_FIELDS[name]}" for name in arguments)
+    with translated(connection):
+        row = _cursor(connection).execute(f"select penstock.fn_job_enqueue({names})".encode(), arguments).fetchone()
     assert row is not None
     return int(row[0])
 
 
+def json_text(value: Any) -> str:
+    """JSON as PostgreSQL reads it; times and UUIDs are written as text."""
+    try:
+        return json.dumps(value, allow_nan=False, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadRequest(f"this cannot be written as JSON: {error}", "Jobs carry small plain values.") from error
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} ({value!r})")
+
+
+def _cursor(connection: Connection) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Ours, whatever rows and cursors the caller has set on a connection of its own."""
+    return psycopg.Cursor(connection, row_factory=tuple_row)
+
+
 def enqueue_many(connection: Connection, requests: Sequence[Json]) -> list[Enqueued]:
     """fn_job_enqueue_many."""
-    return enqueue_text(connection, json.dumps(requests))
+    return enqueue_text(connection, json_text(requests))
 
 
 def enqueue_text(connection: Connection, requests: str) -> list[Enqueued]:
     """fn_job_enqueue_many; `requests` is the text of a JSON array."""
-    with translated():
-        rows = connection.execute(
+    with translated(connection):
+        cursor = _cursor(connection)
+        rows = cursor.execute(
             "select job_id, created from penstock.fn_job_enqueue_many(%s::jsonb)", [requests], binary=True
         ).fetchall()
     return list(map(Enqueued._make, rows))
@@ -60,7 +113,7 @@ def claim(
     suspects: bool = True,
 ) -> list[Claim]:
     """fn_job_claim."""
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             f"select {_CLAIMED} from {_CLAIM} c".encode(),
             [executor_id, limit, _list(kinds), _list(pools), incarnation, start, suspects],
@@ -94,7 +147,7 @@ def claim_whole(
         )
         known = facts(connection, claims) if claims else {}
         return [(one, known[one.job_id]) for one in claims]
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             f"select {_CLAIMED}, j.* from {_CLAIM} c left join lateral (select {_FACTS} from penstock.job j"
             " where j.job_id = c.job_id and j.enqueued_at = c.enqueued_at offset 0) j on true".encode(),
@@ -112,7 +165,7 @@ def claim_whole(
 def facts(connection: Connection, claims: Sequence[Claim]) -> dict[int, Facts]:
     """What was asked of these jobs: a read without locks, kept to the partitions they lie in."""
     times = [one.enqueued_at for one in claims]
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             f"select {_FACTS} from penstock.job j"
             " where j.job_id = any(%s::bigint[]) and j.enqueued_at between %s and %s".encode(),
@@ -136,7 +189,7 @@ def finish(
     connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], results: Sequence[str | None] | None = None
 ) -> list[Answer]:
     """fn_job_finish; results are JSON text. Returns the refused items only."""
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             "select job_id, accepted, reason from penstock.fn_job_finish(%s::bigint[], %s::bigint[], %s::jsonb[])"
             " where not accepted",
@@ -148,7 +201,7 @@ def finish(
 
 def fail(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], errors: Sequence[Json]) -> list[Answer]:
     """fn_job_fail; the reason of an accepted item is what the job became."""
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             "select job_id, accepted, next_status from penstock.fn_job_fail(%s::bigint[], %s::bigint[], %s::jsonb[])",
             [_bigints(job_ids), _bigints(tokens), [Jsonb(error) for error in errors]],
@@ -161,7 +214,7 @@ def heartbeat(
     connection: Connection, executor_id: str, incarnation: UUID, job_ids: Sequence[int], tokens: Sequence[int]
 ) -> list[tuple[int, str]]:
     """fn_job_heartbeat; returns the jobs to abandon and why: cancelled, or lost."""
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             "select job_id, reason from penstock.fn_job_heartbeat(%s, %s, %s::bigint[], %s::bigint[])",
             [executor_id, incarnation, _bigints(job_ids), _bigints(tokens)],
@@ -171,31 +224,33 @@ def heartbeat(
 
 def cancel(connection: Connection, job_id: int, actor: str | None = None, reason: str | None = None) -> str:
     """fn_job_cancel: cancelled, or cancel_requested while a worker holds the job."""
-    with translated():
-        row = connection.execute("select penstock.fn_job_cancel(%s, %s, %s)", [job_id, actor, reason]).fetchone()
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_job_cancel(%s::bigint, %s, %s)", [job_id, actor, reason]
+        ).fetchone()
     assert row is not None
     return str(row[0])
 
 
 def retry(connection: Connection, job_id: int, actor: str | None = None) -> int:
     """fn_job_retry: the job to look at, a new one when a dead letter was replayed."""
-    with translated():
-        row = connection.execute("select penstock.fn_job_retry(%s, %s)", [job_id, actor]).fetchone()
+    with translated(connection):
+        row = connection.execute("select penstock.fn_job_retry(%s::bigint, %s)", [job_id, actor]).fetchone()
     assert row is not None
     return int(row[0])
 
 
 def show(connection: Connection, job_id: int) -> JobView:
     """One job of v_job."""
-    with translated(), connection.cursor(row_factory=class_row(JobView)) as cursor:
-        view = cursor.execute("select * from penstock.v_job where job_id = %s", [job_id]).fetchone()
+    with translated(connection), connection.cursor(row_factory=class_row(JobView)) as cursor:
+        view = cursor.execute("select * from penstock.v_job where job_id = %s::bigint", [job_id]).fetchone()
     if view is None:
-        raise UnknownJob(f"job {job_id} does not exist")
+        raise UnknownJob(f"job {job_id} does not exist", "penstock job list shows the newest ones.")
     return view
 
 
 def _answers(connection: Connection, function: str, job_ids: Sequence[int], tokens: Sequence[int]) -> list[Answer]:
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             f"select job_id, accepted, reason from penstock.{function}(%s::bigint[], %s::bigint[])".encode(),
             [_bigints(job_ids), _bigints(tokens)],

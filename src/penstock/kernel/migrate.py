@@ -33,11 +33,12 @@ def migrations() -> list[Migration]:
 
 
 def migrate(connection: Connection) -> list[Migration]:
-    """Apply what is missing, then every function, view and grant again. Returns the migrations applied now."""
+    """Apply what is missing, all functions and grants again, and changed views. Returns the migrations applied now."""
     if connection.info.server_version < _OLDEST_POSTGRES:
         raise SchemaError(
             f"PostgreSQL {connection.info.server_version // 10000} is too old: Penstock needs 15 or later"
         )
+    _refuse_encoding(connection)
     known = migrations()
     with translated(), connection.transaction():
         # so that what a migrate we waited for has committed is seen, whatever the database's default is
@@ -57,9 +58,10 @@ def migrate(connection: Connection) -> list[Migration]:
                 "insert into penstock.schema_migration (version, name, checksum) values (%s, %s, %s)",
                 [migration.version, migration.name, migration.checksum],
             )
-        for folder in ("functions", "views"):
-            for file in sorted(_sql_files(_SQL / folder), key=lambda file: file.name):
-                _run(connection, file)
+        for file in sorted(_sql_files(_SQL / "functions"), key=lambda file: file.name):
+            _run(connection, file)
+        for file in sorted(_sql_files(_SQL / "views"), key=lambda file: file.name):
+            _make_view(connection, file)
         _run(connection, _SQL / "seeds.sql")
         _run(connection, _SQL / "grants.sql")
     return missing
@@ -67,7 +69,7 @@ def migrate(connection: Connection) -> list[Migration]:
 
 def check(connection: Connection) -> None:
     """Raise unless the database stands at exactly this code's version."""
-    with translated():
+    with translated(connection):
         row = connection.execute("select to_regclass('penstock.schema_migration')").fetchone()
         if row is None or row[0] is None:
             raise SchemaMissing("this database has no Penstock schema\nRun: penstock migrate")
@@ -78,6 +80,33 @@ def check(connection: Connection) -> None:
     if missing:
         raise SchemaMissing(
             f"the database lacks migration {missing[0].version:04}_{missing[0].name}\nRun: penstock migrate"
+        )
+
+
+def _refuse_encoding(connection: Connection) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise SchemaError(
+            f"the database {connection.info.dbname} has the encoding {encoding}: Penstock needs UTF8\n"
+            "Make one with: create database NAME encoding 'UTF8' template template0"
+        )
+
+
+def _make_view(connection: Connection, file: Traversable) -> None:
+    """Make a view anew if it has changed: it is locked then, and whoever reads another view over it may deadlock."""
+    name, text = file.name.removesuffix(".sql"), file.read_text()
+    checksum = sha256(text.encode()).hexdigest()
+    known = connection.execute(
+        "select from penstock.schema_view where view_name = %s and checksum = %s"
+        " and exists (select from pg_class where oid = to_regclass('penstock.' || view_name) and relkind = 'v')",
+        [name, checksum],
+    ).fetchone()
+    if known is None:
+        connection.execute(text)
+        connection.execute(
+            "insert into penstock.schema_view (view_name, checksum) values (%s, %s)"
+            " on conflict (view_name) do update set checksum = excluded.checksum",
+            [name, checksum],
         )
 
 

@@ -11,6 +11,9 @@ from penstock.errors import UnknownExecutor
 from penstock.kernel.connection import Connection, translated
 from penstock.model import Json
 
+# how much a part of fn_queue_tick does in one go; one that has done so much wants another tick
+TICK_LIMITS = {"promote": 5000, "reap": 1000, "lanes": 200, "once_keys": 1000}
+
 
 @dataclass(frozen=True)
 class KindTimes:
@@ -22,7 +25,7 @@ class KindTimes:
 
 def executor_kind(connection: Connection, executor_id: str) -> str:
     """The kind an executor is registered as."""
-    with translated():
+    with translated(connection):
         row = connection.execute(
             "select executor_kind from penstock.executor where executor_id = %s and deregistered_at is null",
             [executor_id],
@@ -45,7 +48,7 @@ def queue_heartbeat(
     pools: Sequence[str] | None = None,
 ) -> None:
     """fn_queue_heartbeat."""
-    with translated():
+    with translated(connection):
         connection.execute(
             "select penstock.fn_queue_heartbeat(%s, %s, %s, %s::text[], %s::text[])",
             [
@@ -60,13 +63,13 @@ def queue_heartbeat(
 
 def farewell(connection: Connection, executor_id: str, incarnation: UUID) -> None:
     """fn_queue_farewell."""
-    with translated():
+    with translated(connection):
         connection.execute("select penstock.fn_queue_farewell(%s, %s)", [executor_id, incarnation])
 
 
 def tick(connection: Connection) -> Json:
     """fn_queue_tick."""
-    with translated():
+    with translated(connection):
         row = connection.execute("select penstock.fn_queue_tick()").fetchone()
     assert row is not None
     report: Json = row[0]
@@ -75,7 +78,7 @@ def tick(connection: Connection) -> Json:
 
 def reap_stale_leases(connection: Connection) -> int:
     """fn_queue_reap_stale_leases."""
-    with translated():
+    with translated(connection):
         row = connection.execute("select penstock.fn_queue_reap_stale_leases()").fetchone()
     assert row is not None
     return int(row[0])
@@ -83,7 +86,7 @@ def reap_stale_leases(connection: Connection) -> int:
 
 def kind_times(connection: Connection, kinds: Sequence[str]) -> dict[str, KindTimes]:
     """Lease and timeout of each kind, as queue.lease_ms.* and queue.timeout_ms.* say."""
-    with translated():
+    with translated(connection):
         rows = connection.execute(
             "select key, value from penstock.dot_config where key ~ '^queue[.](lease_ms|timeout_ms)[.]'"
         ).fetchall()
@@ -97,7 +100,7 @@ def kind_times(connection: Connection, kinds: Sequence[str]) -> dict[str, KindTi
 
 def listen(connection: Connection) -> None:
     """Listen to the wake-ups of every event domain, and of jobs without one."""
-    with translated():
+    with translated(connection):
         rows = connection.execute("select event_domain from penstock.event_domain").fetchall()
         for domain in ("any", *(row[0] for row in rows)):
             connection.execute(sql.SQL("listen {}").format(sql.Identifier(f"queue_wake_{domain}")))
@@ -105,8 +108,14 @@ def listen(connection: Connection) -> None:
 
 def woken(connection: Connection, timeout_s: float) -> bool:
     """Wait for a wake-up, at most this long."""
-    with translated():
+    with translated(connection):
         return any(True for _ in connection.notifies(timeout=timeout_s, stop_after=1))
+
+
+def wait_briefly(connection: Connection) -> None:
+    """From now on a statement that has to wait for a lock gives up soon (Busy): a report must not hang on one job."""
+    with translated():
+        connection.execute("set lock_timeout = '200ms'")
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def job_list(
     limit: int = 50,
 ) -> JobPage:
     """fn_job_list, and the jobs it names from v_job."""
-    with translated():
+    with translated(connection):
         row = connection.execute(
             "select job_ids, next_before from penstock.fn_job_list(%s, %s, %s, %s, %s)",
             [status, kind, pool, before, limit],
@@ -85,7 +85,7 @@ def job_list(
 
 def trail(connection: Connection, job_id: int) -> list[Happening]:
     """What happened to a job, in order."""
-    with translated(), connection.cursor(row_factory=class_row(Happening)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(Happening)) as cursor:
         return cursor.execute(
             "select happened_at, happening, actor, attempt, detail from penstock.v_execution_event"
             " where job_id = %s order by happened_at, attempt nulls first",
@@ -95,13 +95,13 @@ def trail(connection: Connection, job_id: int) -> list[Happening]:
 
 def result(connection: Connection, job_id: int) -> Any:
     """What the job's handler returned, None when it returned nothing."""
-    with translated(), connection.cursor(row_factory=scalar_row) as cursor:
+    with translated(connection), connection.cursor(row_factory=scalar_row) as cursor:
         return cursor.execute("select result from penstock.job_result where job_id = %s", [job_id]).fetchone()
 
 
 def backlog(connection: Connection) -> list[Backlog]:
     """v_job_queue_backlog."""
-    with translated(), connection.cursor(row_factory=class_row(Backlog)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(Backlog)) as cursor:
         return cursor.execute(
             "select executor, pool, job_kind, event_domain, ready, more, oldest_age, reason"
             " from penstock.v_job_queue_backlog order by executor, pool, job_kind, event_domain"
@@ -123,7 +123,7 @@ def why_unserved(connection: Connection, job: JobView) -> str | None:
 
 def live_jobs(connection: Connection) -> int:
     """How many jobs have not ended. Counts them all: for a queue whose size is known, such as the demo's."""
-    with translated():
+    with translated(connection):
         row = connection.execute("select count(*) from penstock.job_queue").fetchone()
     assert row is not None
     return int(row[0])
@@ -131,7 +131,7 @@ def live_jobs(connection: Connection) -> int:
 
 def tally(connection: Connection) -> list[KindTally]:
     """What became of the jobs, kind by kind. Reads every job: for a small history, such as the demo's."""
-    with translated(), connection.cursor(row_factory=class_row(KindTally)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(KindTally)) as cursor:
         return cursor.execute(
             "select job_kind, count(*) as jobs, count(*) filter (where status = 'succeeded') as succeeded,"
             " count(*) filter (where attempt > 1) as retried,"
@@ -142,7 +142,7 @@ def tally(connection: Connection) -> list[KindTally]:
 
 def lane_results(connection: Connection) -> list[LaneResult]:
     """The results of all jobs that ran in lanes, by lane and in enqueue order. Reads every job, as tally does."""
-    with translated(), connection.cursor(row_factory=class_row(LaneResult)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(LaneResult)) as cursor:
         return cursor.execute(
             "select j.lane, j.job_id, r.result from penstock.job j join penstock.job_result r on r.job_id = j.job_id"
             " where j.lane is not null order by j.lane, j.job_id"

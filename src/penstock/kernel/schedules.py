@@ -28,7 +28,7 @@ class Schedule:
 
 
 def schedule_list(connection: Connection) -> list[Schedule]:
-    with translated(), connection.cursor(row_factory=class_row(Schedule)) as cursor:
+    with translated(connection), connection.cursor(row_factory=class_row(Schedule)) as cursor:
         return cursor.execute(
             "select schedule_id, cron, every, timezone, job, enabled, next_run_at, last_run_at, last_job_id,"
             " last_error, set_by from penstock.schedule order by schedule_id"
@@ -47,7 +47,7 @@ def schedule_set(
     actor: str | None = None,
 ) -> datetime:
     """fn_schedule_set: the next run. `every` is an interval as PostgreSQL reads it."""
-    with translated():
+    with translated(connection):
         try:
             row = connection.execute(
                 "select penstock.fn_schedule_set(%s, %s, %s, %s::interval, %s, %s, %s)",
@@ -64,7 +64,7 @@ def schedule_set(
 
 def schedule_drop(connection: Connection, schedule_id: str, actor: str | None = None) -> bool:
     """fn_schedule_drop: False when there was none."""
-    with translated():
+    with translated(connection):
         row = connection.execute("select penstock.fn_schedule_drop(%s, %s)", [schedule_id, actor]).fetchone()
     assert row is not None
     return bool(row[0])

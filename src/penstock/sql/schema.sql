@@ -91,12 +91,12 @@ CREATE FUNCTION penstock.actor_checked(p_actor text) RETURNS penstock.actor_ref
 declare
   v_caller text := penstock.caller();
 begin
+  if not penstock.actor_is_wellformed(coalesce(p_actor, 'role:' || v_caller)) then
+    raise exception using errcode = 'PS004', message = format('%L is not an actor', coalesce(p_actor, 'role:' || v_caller)),
+      hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
+  end if;
   if p_actor is null or p_actor = 'role:' || v_caller then
     return 'role:' || v_caller;
-  end if;
-  if not penstock.actor_is_wellformed(p_actor) then
-    raise exception using errcode = 'PS004', message = format('%L is not an actor', p_actor),
-      hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
   end if;
   if penstock.caller_is_operator() then
     return p_actor;
@@ -107,7 +107,9 @@ begin
        and pg_has_role(v_caller::name, (select oid from pg_roles where rolname = b.db_role), 'usage'))
   then
     raise exception using errcode = 'PS004', message = format('%s may not speak for %s', v_caller, p_actor),
-      hint = 'An operator binds an actor to a role with fn_actor_binding_set.';
+      hint = case when p_actor ~ '^(consumer|system):' then 'Only functions of Penstock speak for consumer: and system:.'
+        else penstock.role_advice((select min(b.db_role) from penstock.actor_binding b where b.actor_ref = p_actor),
+                                  format('select penstock.fn_actor_binding_set(%L, %L)', p_actor, v_caller)) end;
   end if;
   return p_actor;
 end
@@ -172,17 +174,17 @@ CREATE FUNCTION penstock.backlog() RETURNS TABLE(executor text, pool text, job_k
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   with recursive head as (
-    (select q.executor, q.pool, q.job_kind, q.event_domain from penstock.job_queue q where q.status = 'ready'
+    (select q.executor, q.pool, q.job_kind, q.event_domain, q.priority from penstock.job_queue q where q.status = 'ready'
       order by q.executor, q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1)
     union all
     select n.* from head h cross join lateral (
-      select q.executor, q.pool, q.job_kind, q.event_domain from penstock.job_queue q
+      select q.executor, q.pool, q.job_kind, q.event_domain, q.priority from penstock.job_queue q
        where q.status = 'ready' and (q.executor, q.pool, q.job_kind, q.event_domain) > (h.executor, h.pool, h.job_kind, h.event_domain)
        order by q.executor, q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
   )
   select h.executor, h.pool, h.job_kind, nullif(h.event_domain, ''), c.ready, c.oldest,
-         penstock.backlog_reason(h.executor, h.pool, h.job_kind, h.event_domain)
-    from head h
+         penstock.backlog_reason(h.executor, h.pool, h.job_kind, h.event_domain, h.priority)
+    from (select * from head limit 1000) h
    cross join lateral (
      select count(*)::integer as ready, min(l.enqueued_at) as oldest
        from (select q.enqueued_at from penstock.job_queue q
@@ -191,16 +193,16 @@ CREATE FUNCTION penstock.backlog() RETURNS TABLE(executor text, pool text, job_k
               order by q.priority desc, q.job_id limit 10001) l) c
 $$;
 
--- Name: backlog_reason(text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: backlog_reason(text, text, text, text, smallint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text) RETURNS text
+CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text, p_priority smallint) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   with taker as (
-    select e.executor_id from penstock.executor e
+    select e.executor_id, s.priority_floor from penstock.executor e
      cross join lateral (
-       select r.enabled from penstock.job_subscription r
+       select r.enabled, r.priority_floor from penstock.job_subscription r
         where r.executor_id = e.executor_id and (r.job_kind is null or r.job_kind = p_job_kind)
           and (r.event_domain is null or r.event_domain = p_event_domain)
         order by r.job_kind is null, r.event_domain is null limit 1) s
@@ -209,6 +211,8 @@ CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind
     when not exists (select from penstock.executor e where e.executor_kind = p_executor and e.deregistered_at is null)
       then format('no executor of kind %s is registered', p_executor)
     when not exists (select from taker) then 'no enabled job subscription takes it'
+    when p_priority < all (select t.priority_floor from taker t)
+      then format('its priority %s is below the floor of every job subscription that takes it', p_priority)
     when not exists (select from taker t join penstock.queue_heartbeat h on h.executor_id = t.executor_id and h.silent_since is null
                       where (h.kinds is null or p_job_kind = any (h.kinds)) and (h.pools is null or p_pool = any (h.pools)))
       then 'no living worker serves it'
@@ -549,12 +553,24 @@ begin
       where q.status = 'ready' and q.executor = p_executor.executor_kind
       order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1)
     union all
-    select n.* from head h cross join lateral (
-      select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
-        from penstock.job_queue q
-       where q.status = 'ready' and q.executor = p_executor.executor_kind
-         and (q.pool, q.job_kind, q.event_domain) > (h.pool, h.job_kind, h.event_domain)
-       order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
+    select n.* from head h
+     cross join lateral (
+       select case when h.pool <> all (p_pools) then (select min(p collate "C") from unnest(p_pools) p where p collate "C" > h.pool) end,
+              case when h.job_kind <> all (p_kinds) then (select min(k collate "C") from unnest(p_kinds) k
+                                                           where k collate "C" > h.job_kind) end) w(pool, job_kind)
+     -- where to look on; E'\x01' makes of a text the next one there can be
+     cross join lateral (values (
+       case when h.pool <> all (p_pools) then w.pool
+            when h.job_kind <> all (p_kinds) and w.job_kind is null then h.pool || E'\x01' else h.pool end,
+       case when h.pool <> all (p_pools) then '' when h.job_kind <> all (p_kinds) then coalesce(w.job_kind, '') else h.job_kind end,
+       case when h.pool <> all (p_pools) or h.job_kind <> all (p_kinds) then '' else h.event_domain || E'\x01' end
+     )) f(pool, job_kind, event_domain)
+     cross join lateral (
+       select q.pool, q.job_kind, q.event_domain, q.priority, q.job_id
+         from penstock.job_queue q
+        where q.status = 'ready' and q.executor = p_executor.executor_kind
+          and (q.pool, q.job_kind, q.event_domain) >= (f.pool, f.job_kind, f.event_domain)
+        order by q.pool, q.job_kind, q.event_domain, q.priority desc, q.job_id limit 1) n
   )
   select row(h.pool, h.job_kind, h.event_domain, h.priority, h.job_id,
              s.subscription_id, s.priority_floor, s.max_parallel, null)::penstock.claim_run
@@ -608,25 +624,29 @@ begin
 end
 $$;
 
--- Name: config_expects(text); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: config_accepts(text); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.config_expects(p_key text) RETURNS text
+CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words text) RETURNS record
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
-  select case
-    when p_key in ('queue.consumer_dispatch.enabled', 'queue.subscription_resolution.enabled', 'queue.notify.bridge_enabled',
-                   'iu_core.routes_enabled', 'iu_core.route_worker_enabled') then '^(true|false)$'
-    when p_key ~ '^queue\.retry\.max_attempts\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$' then '^([1-9][0-9]{0,2}|1000)$'
-    when p_key ~ '^queue\.(lease_ms|timeout_ms)\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$' then '^[1-9][0-9]{1,8}$'
-    when p_key = 'queue.retry.backoff.strategy' then '^(exponential|linear|fixed)$'
-    when p_key in ('queue.retry.backoff.base_ms', 'queue.retry.backoff.cap_ms') then '^[0-9]{1,9}$'
-    when p_key = 'queue.retry.backoff.jitter' then '^(0|1|0?\.[0-9]{1,6})$'
-    when p_key in ('queue.heartbeat.stale_threshold_seconds', 'queue.safe_payload.max_bytes', 'queue.result.max_bytes',
-                   'queue.error.max_bytes', 'queue.causation.max_depth', 'queue.once_key.ttl_s.job', 'queue.once_key.ttl_s.event',
-                   'queue.once_key.ttl_s.dedup', 'queue.once_key.ttl_s.replay') then '^[1-9][0-9]{0,8}$'
-    when p_key = 'queue.forbidden_keys' then '^[^,"\\]+(,[^,"\\]+)*$'
-  end
+  select a.pattern, a.words
+    from (values
+      ('^(queue\.(consumer_dispatch\.enabled|subscription_resolution\.enabled|notify\.bridge_enabled)'
+       '|iu_core\.(routes_enabled|route_worker_enabled))$',
+       '^(true|false)$', 'true or false'),
+      ('^queue\.retry\.max_attempts\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$', '^([1-9][0-9]{0,2}|1000)$', 'a number of attempts, 1 to 1000'),
+      ('^queue\.(lease_ms|timeout_ms)\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$', '^[1-9][0-9]{1,8}$', 'whole milliseconds, 10 to 999999999'),
+      ('^queue\.retry\.backoff\.strategy$', '^(exponential|linear|fixed)$', 'exponential, linear or fixed'),
+      ('^queue\.retry\.backoff\.(base_ms|cap_ms)$', '^[0-9]{1,9}$', 'whole milliseconds, 0 to 999999999'),
+      ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
+      ('^queue\.(heartbeat\.stale_threshold_seconds|once_key\.ttl_s\.(job|event|dedup|replay))$', '^[1-9][0-9]{0,8}$',
+       'whole seconds, 1 to 999999999'),
+      ('^queue\.(safe_payload|result|error)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
+      ('^queue\.causation\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
+      ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
+    ) a(keys, pattern, words)
+   where p_key ~ a.keys
 $_$;
 
 -- Name: config_for_kind(text, text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
@@ -923,7 +943,8 @@ begin
       hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
   end if;
   if not exists (select from pg_roles r where r.rolname = p_db_role) then
-    raise exception using errcode = 'PS011', message = format('database role %L does not exist', p_db_role);
+    raise exception using errcode = 'PS011', message = format('database role %L does not exist', p_db_role),
+      hint = format('Name one that does, such as dot_executor, or have a superuser run: create role %I', p_db_role);
   end if;
   if p_bound then
     insert into penstock.actor_binding (actor_ref, db_role, bound_by) values (p_actor_ref, p_db_role, v_actor) on conflict do nothing;
@@ -941,20 +962,22 @@ CREATE FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text DE
     AS $_$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
-  v_expects text := penstock.config_expects(p_key);
+  v_accepts record;
   v_before text := penstock.config_text(p_key, null);
 begin
-  if v_expects is null then
+  select * into v_accepts from penstock.config_accepts(p_key);
+  if v_accepts.pattern is null then
     raise exception using errcode = 'PS015', message = format('%L is not a setting', p_key), hint = 'penstock config list shows them.';
   end if;
   if p_value is null then
     if p_key !~ '^queue\.(retry\.max_attempts|lease_ms|timeout_ms)\.' or p_key ~ '\.default$' then
-      raise exception using errcode = 'PS015', message = format('%s cannot be unset', p_key);
+      raise exception using errcode = 'PS015', message = format('%s cannot be unset', p_key),
+        hint = format('Give it another value: %s.', v_accepts.words);
     end if;
     delete from penstock.dot_config c where c.key = p_key;
-  elsif p_value !~ v_expects then
+  elsif p_value !~ v_accepts.pattern then
     raise exception using errcode = 'PS015', message = format('%s cannot be %L', p_key, p_value),
-      hint = format('Its value must match %s', v_expects);
+      hint = format('It takes %s.', v_accepts.words);
   else
     insert into penstock.dot_config (key, value, updated_by) values (p_key, p_value, v_actor)
     on conflict (key) do update set value = excluded.value, updated_at = now(), updated_by = excluded.updated_by;
@@ -1021,7 +1044,7 @@ declare
 begin
   if not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
     raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
-      hint = 'Register it with fn_event_domain_register.';
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
   end if;
   if coalesce(p_event_type, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'
      or coalesce(p_event_stream, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' then
@@ -1045,7 +1068,8 @@ begin
   perform penstock.actor_checked(p_actor);
   update penstock.executor e set deregistered_at = now() where e.executor_id = p_executor_id and e.deregistered_at is null;
   if not found then
-    raise exception using errcode = 'PS001', message = format('executor %L is not registered', p_executor_id);
+    raise exception using errcode = 'PS001', message = format('executor %L is not registered', p_executor_id),
+      hint = 'penstock executor list shows those that are.';
   end if;
   update penstock.job_subscription s set enabled = false where s.executor_id = p_executor_id;
   delete from penstock.queue_heartbeat h where h.executor_id = p_executor_id;
@@ -1112,6 +1136,11 @@ declare
   v_event uuid := gen_random_uuid();
   v_stream text;
 begin
+  if greatest(length(p_subject_table), length(p_subject_ref), length(p_correlation_id), length(p_trace)) > 2000
+     or length(p_idempotency_key) not between 1 and 500 then
+    raise exception using errcode = 'PS011', message = format('event %s.%s: %s', p_event_domain, p_event_type,
+      'subject, correlation_id and trace have at most 2000 characters, an idempotency_key 1 to 500');
+  end if;
   select r.event_stream into v_stream from penstock.event_type_registry r
    where r.event_domain = p_event_domain and r.event_type = p_event_type;
   if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then
@@ -1171,11 +1200,14 @@ declare
   v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());
   v_claims penstock.job_claim[];
 begin
-  if p_limit is null or p_limit not between 1 and 2000 then
+  if p_limit is null or p_limit not between 1 and 1000 then
     raise exception using errcode = 'PS011',
-      message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
+      message = format('p_limit is %s: a claim takes 1 to 1,000 jobs', coalesce(p_limit::text, 'null'));
   end if;
   v_claims := penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects);
+  if cardinality(v_claims) = 0 then
+    perform penstock.pools_check(p_pools);
+  end if;
   if cardinality(v_claims) = 0
      and not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
@@ -1257,7 +1289,7 @@ begin
   return query select * from penstock.job_insert(v_rows);
 exception
   when invalid_text_representation or invalid_datetime_format or datetime_field_overflow
-    or numeric_value_out_of_range then
+    or numeric_value_out_of_range or invalid_parameter_value then
     raise exception using errcode = 'PS011', message = 'a job of the request has a field that cannot be read: ' || sqlerrm;
 end
 $$;
@@ -1528,7 +1560,8 @@ begin
       message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
   end if;
   if p_event_domain is not null and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
-    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain);
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
   end if;
   if p_max_parallel < 1 or p_priority_floor not between -32768 and 32767 then
     raise exception using errcode = 'PS011', message = 'max_parallel must be at least 1 and priority_floor within -32768 … 32767';
@@ -1536,7 +1569,7 @@ begin
   insert into penstock.job_subscription as s (
     executor_id, executor_kind, job_kind, event_domain, priority_floor, max_parallel, enabled, registered_by)
   values (p_executor_id, p_executor_kind, p_job_kind, p_event_domain, coalesce(p_priority_floor, -32768), p_max_parallel,
-          p_enabled, v_actor)
+          coalesce(p_enabled, false), v_actor)
   on conflict (executor_id, job_kind, event_domain) do update
     set priority_floor = excluded.priority_floor, max_parallel = excluded.max_parallel, enabled = excluded.enabled,
         registered_by = excluded.registered_by
@@ -1591,6 +1624,7 @@ begin
     raise exception using errcode = 'PS002',
       message = format('executor %s is registered as %s, not as %s', p_executor_id, v_executor.executor_kind, p_executor_kind);
   end if;
+  perform penstock.pools_check(p_pools);
   perform penstock.heartbeat_write(v_executor, v_incarnation, p_kinds, p_pools);
   return v_incarnation;
 end
@@ -1602,7 +1636,7 @@ CREATE FUNCTION penstock.fn_queue_reap_stale_leases(p_limit integer DEFAULT 1000
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select penstock.leases_reap(p_limit)
+  select penstock.leases_reap(greatest(p_limit, 0))
 $$;
 
 -- Name: fn_queue_tick(); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1618,7 +1652,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('penstock.tick', 0)) then
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
-  foreach v_part in array array['promote', 'reap', 'silence', 'schedules', 'lanes', 'once_keys', 'analyze', 'partitions'] loop
+  foreach v_part in array array['promote', 'reap', 'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'schedules'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -1707,17 +1741,15 @@ CREATE FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarna
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  perform pg_advisory_xact_lock_shared(hashtextextended('penstock.beat:' || p_incarnation, 0));
+  if p_incarnation is null then
+    raise exception using errcode = 'PS011', message = 'a beat needs an incarnation: the one its process claims with';
+  end if;
+  perform pg_advisory_xact_lock_shared(hashtextextended('penstock.beat:' || p_executor.executor_id || ':' || p_incarnation, 0));
   insert into penstock.queue_heartbeat as h (incarnation, executor_id, executor_kind, kinds, pools)
   values (p_incarnation, p_executor.executor_id, p_executor.executor_kind, p_kinds, p_pools)
-  on conflict (incarnation) do update
-    set beat_at = clock_timestamp(), silent_since = null, kinds = coalesce(p_kinds, h.kinds), pools = coalesce(p_pools, h.pools)
-    where h.executor_id = excluded.executor_id;
-  if not found then
-    raise exception using errcode = 'PS004',
-      message = format('incarnation %s is not one of executor %s', p_incarnation, p_executor.executor_id),
-      hint = 'Every process makes an incarnation of its own when it starts.';
-  end if;
+  on conflict (executor_id, incarnation) do update
+    set beat_at = clock_timestamp(), silent_since = null, heard = true, kinds = coalesce(p_kinds, h.kinds),
+        pools = coalesce(p_pools, h.pools);
 end
 $$;
 
@@ -1798,7 +1830,7 @@ begin
          array_agg(distinct coalesce(r.event_domain, '')) filter (where r.process_after is null or r.process_after <= now())
     into v_is_keyed, v_is_laned, v_domains
     from unnest(v_rows) r;
-  if v_is_keyed then
+  if v_is_keyed and not p_checked then
     v_rows := penstock.job_request_once(v_rows);
   end if;
   if v_is_laned then
@@ -1878,7 +1910,8 @@ begin
   select * into v_queue from penstock.job_queue q where q.job_id = p_job_id for update;
   select j.actor into v_actor from penstock.job j where j.job_id = p_job_id;
   if not found then
-    raise exception using errcode = 'PS010', message = format('job %s does not exist', p_job_id);
+    raise exception using errcode = 'PS010', message = format('job %s does not exist', p_job_id),
+      hint = 'penstock job list shows the newest ones.';
   end if;
   perform penstock.actor_checked(v_actor);
   if v_queue.job_id is null then
@@ -1934,6 +1967,7 @@ CREATE FUNCTION penstock.job_request_check(p_rows penstock.job_request[]) RETURN
     AS $$
 declare
   v_target record;
+  v_hint text;
 begin
   -- one query for all that can be asked of many at once: a lone enqueue is made of little else than queries
   for v_target in
@@ -1951,10 +1985,16 @@ begin
     if v_target.faults > 0 then
       perform penstock.job_request_refuse(p_rows);
     end if;
-    if not v_target.is_known then
-      perform penstock.job_target_known(v_target.executor, v_target.pool, v_target.event_domain);
-    end if;
-    perform penstock.job_target_check(v_target.kind, v_target.executor, v_target.actor);
+    begin
+      if not v_target.is_known then
+        perform penstock.job_target_known(v_target.executor, v_target.pool, v_target.event_domain);
+      end if;
+      perform penstock.job_target_check(v_target.kind, v_target.executor, v_target.actor);
+    exception when others then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      raise exception using errcode = sqlstate, hint = v_hint,
+        message = case when cardinality(p_rows) > 1 then format('job %s of the request: ', v_target.ordinal) else '' end || sqlerrm;
+    end;
   end loop;
 end
 $$;
@@ -2054,7 +2094,11 @@ begin
   then
     raise exception using errcode = 'PS005',
       message = format('%s may not enqueue %s for %s', p_actor, p_kind, p_executor),
-      hint = 'An operator grants it with fn_executor_grant_set.';
+      hint = penstock.role_advice(
+        (select o.rolname::text from penstock.executor_grant g join pg_roles o on g.actor = 'role:' || o.rolname
+          where g.executor_kind = p_executor and (g.job_kind is null or g.job_kind = p_kind)
+          order by o.rolname <> 'penstock_producer', o.rolname limit 1),
+        format('select penstock.fn_executor_grant_set(%L, %L)', p_actor, p_executor));
   end if;
 end
 $_$;
@@ -2067,14 +2111,11 @@ CREATE FUNCTION penstock.job_target_known(p_executor text, p_pool text, p_event_
     AS $$
 begin
   perform penstock.executor_kind_check(p_executor);
-  if not exists (select from penstock.pool p where p.pool = p_pool) then
-    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
-      hint = format('An operator makes it with: penstock pool set %s', p_pool);
-  end if;
+  perform penstock.pools_check(array[p_pool]);
   if p_event_domain is not null
      and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
     raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
-      hint = 'Register it with fn_event_domain_register.';
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
   end if;
 end
 $$;
@@ -2491,6 +2532,22 @@ begin
 end
 $$;
 
+-- Name: pools_check(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.pools_check(p_pools text[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_unknown text := (select n from unnest(p_pools) n where not exists (select from penstock.pool p where p.pool = n) limit 1);
+begin
+  if v_unknown is not null then
+    raise exception using errcode = 'PS003', message = format('pool %L does not exist', v_unknown),
+      hint = format('An operator makes it with: penstock pool set %s', v_unknown);
+  end if;
+end
+$$;
+
 -- Name: promote_due(integer); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.promote_due(p_limit integer) RETURNS integer
@@ -2517,15 +2574,14 @@ $$;
 CREATE FUNCTION penstock.queue_analyze() RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '20ms'
     AS $$
 begin
   if pg_relation_size('penstock.job_queue') / 8192 <= 64 + 2 * (
        select greatest(c.relpages, 0) from pg_class c where c.oid = 'penstock.job_queue'::regclass) then
     return false;
   end if;
-  perform set_config('lock_timeout', '20ms', true);
   analyze penstock.job_queue;
-  perform set_config('lock_timeout', '0', true);
   return true;
 exception when lock_not_available then
   return false;
@@ -2547,6 +2603,17 @@ CREATE FUNCTION penstock.retry_delay_ms(p_attempt integer) RETURNS bigint
                                                else power(2::numeric, least(p_attempt, 40) - 1) end
                      * (1 + p.jitter * (random()::numeric * 2 - 1)))::bigint
     from policy p
+$$;
+
+-- Name: role_advice(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.role_advice(p_role text, p_statement text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when p_role is null then 'An operator runs: '
+              else format('A superuser, or whoever made the role, runs: grant %I to %I. Or an operator runs: ', p_role, penstock.caller())
+         end || p_statement
 $$;
 
 -- Name: schedule; Type: TABLE; Schema: penstock; Owner: -
@@ -2633,7 +2700,7 @@ begin
         lane text, event_domain text, trace text, max_attempts integer));
 exception
   when invalid_text_representation or invalid_datetime_format or datetime_field_overflow
-    or numeric_value_out_of_range then
+    or numeric_value_out_of_range or invalid_parameter_value then
     raise exception using errcode = 'PS011', message = 'the job of the schedule has a field that cannot be read: ' || sqlerrm;
 end
 $$;
@@ -2646,19 +2713,21 @@ CREATE FUNCTION penstock.schedule_run(p_schedule penstock.schedule) RETURNS bool
     AS $$
 declare
   v_next timestamptz := penstock.schedule_next(p_schedule.cron, p_schedule.every, p_schedule.timezone, p_schedule.next_run_at);
+  v_planned text := to_char(p_schedule.next_run_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
   v_request penstock.job_request := penstock.schedule_request(
-    p_schedule.job, p_schedule.set_by,
-    format('schedule:%s:%s', p_schedule.schedule_id,
-           to_char(p_schedule.next_run_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')));
-  v_made record;
+    p_schedule.job, p_schedule.set_by, format('schedule:%s:%s', p_schedule.schedule_id, v_planned));
+  v_job bigint;
 begin
   -- the setter's rights were checked when it was set; whoever ticks now needs none
   perform penstock.job_target_known(v_request.executor, v_request.pool, v_request.event_domain);
-  select i.job_id, i.created into v_made from penstock.job_insert(array[v_request], p_checked => true) i;
+  v_job := penstock.once_take('schedule:' || p_schedule.schedule_id, v_planned, v_request.job_id::text, 'job')::bigint;
+  if v_job = v_request.job_id then
+    perform penstock.job_insert(array[v_request], p_checked => true);
+  end if;
   update penstock.schedule s
-     set next_run_at = v_next, last_run_at = now(), last_job_id = v_made.job_id, last_error = null
+     set next_run_at = v_next, last_run_at = now(), last_job_id = v_job, last_error = null
    where s.schedule_id = p_schedule.schedule_id;
-  return v_made.created;
+  return v_job = v_request.job_id;
 end
 $$;
 
@@ -2701,17 +2770,29 @@ declare
 begin
   with unheard as materialized (
     select distinct q.leased_by, s.executor_id, s.executor_kind
-      from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
+      from penstock.job_queue q
+      join penstock.job_subscription s on s.subscription_id = q.rule
+      join penstock.executor e on e.executor_id = s.executor_id and e.deregistered_at is null
      where q.status in ('leased', 'running')
-       and not exists (select from penstock.queue_heartbeat h where h.incarnation = q.leased_by) limit 1000)
-  insert into penstock.queue_heartbeat (incarnation, executor_id, executor_kind)
-  select u.leased_by, u.executor_id, u.executor_kind from unheard u
-   where pg_try_advisory_xact_lock(hashtextextended('penstock.beat:' || u.leased_by, 0))
+       and not exists (select from penstock.queue_heartbeat h where h.executor_id = s.executor_id and h.incarnation = q.leased_by)
+     limit 1000)
+  insert into penstock.queue_heartbeat (incarnation, executor_id, executor_kind, heard)
+  select u.leased_by, u.executor_id, u.executor_kind, false from unheard u
+   where pg_try_advisory_xact_lock(hashtextextended('penstock.beat:' || u.executor_id || ':' || u.leased_by, 0))
   on conflict do nothing;
+  -- what was known by its leases alone, and holds none any more, has nothing to be silent about
+  delete from penstock.queue_heartbeat h
+   where (h.executor_id, h.incarnation) in (
+     select u.executor_id, u.incarnation from penstock.queue_heartbeat u
+      where not u.heard and u.silent_since is null and not exists (
+        select from penstock.job_subscription s join penstock.job_queue q on q.rule = s.subscription_id
+         where s.executor_id = u.executor_id and q.leased_by = u.incarnation and q.status in ('leased', 'running'))
+        for update of u skip locked);
   for v_silent in
     update penstock.queue_heartbeat h set silent_since = now()
-     where h.incarnation in (select s.incarnation from penstock.queue_heartbeat s
-                              where s.silent_since is null and s.beat_at < now() - v_limit for update skip locked)
+     where (h.executor_id, h.incarnation) in (
+       select s.executor_id, s.incarnation from penstock.queue_heartbeat s
+        where s.silent_since is null and s.beat_at < now() - v_limit for update skip locked)
     returning h.incarnation, h.executor_id, h.beat_at
   loop
     perform penstock.event_insert(gen_random_uuid(), 'system', 'queue_worker_silent', 'alert', 'executor', v_silent.executor_id,
@@ -2719,8 +2800,9 @@ begin
     v_count := v_count + 1;
   end loop;
   delete from penstock.queue_heartbeat h
-   where h.incarnation in (select s.incarnation from penstock.queue_heartbeat s
-                            where s.silent_since < now() - interval '1 day' for update skip locked);
+   where (h.executor_id, h.incarnation) in (
+     select s.executor_id, s.incarnation from penstock.queue_heartbeat s
+      where s.silent_since < now() - interval '1 day' for update skip locked);
   return v_count;
 end
 $$;
@@ -2730,6 +2812,7 @@ $$;
 CREATE FUNCTION penstock.tick_part(p_part text) RETURNS jsonb
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '2s'
     AS $$
 declare
   v_did jsonb;
@@ -2790,6 +2873,7 @@ CREATE FUNCTION penstock.wake(p_domains text[]) RETURNS void
     AS $$
 declare
   v_now bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+  v_is_young boolean := clock_timestamp() < now() + interval '5 ms';
   v_name text;
   v_clock regclass;
 begin
@@ -2798,8 +2882,10 @@ begin
      where not exists (select from penstock.dot_config c where c.key = 'queue.notify.bridge_enabled' and c.value <> 'true')
   loop
     v_clock := to_regclass('penstock.wake_' || v_name);
-    continue when v_now - coalesce(pg_sequence_last_value(v_clock), 0) between 0 and 4;
-    perform setval(v_clock, v_now);
+    if v_is_young then
+      continue when v_now - coalesce(pg_sequence_last_value(v_clock), 0) between 0 and 4;
+      perform setval(v_clock, v_now);
+    end if;
     perform pg_notify('queue_wake_' || v_name, '');
   end loop;
 end
@@ -3209,12 +3295,13 @@ CREATE TABLE penstock.pool (
 -- Name: queue_heartbeat; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE UNLOGGED TABLE penstock.queue_heartbeat (
-    incarnation uuid NOT NULL,
     executor_id text NOT NULL COLLATE pg_catalog."C",
+    incarnation uuid NOT NULL,
     executor_kind penstock.executor_kind NOT NULL,
     started_at timestamp with time zone DEFAULT now() NOT NULL,
     beat_at timestamp with time zone DEFAULT now() NOT NULL,
     silent_since timestamp with time zone,
+    heard boolean DEFAULT true NOT NULL,
     kinds text[],
     pools text[]
 )
@@ -3237,6 +3324,13 @@ CREATE TABLE penstock.schema_migration (
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: schema_view; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.schema_view (
+    view_name text NOT NULL,
+    checksum text NOT NULL
 );
 
 -- Name: v_dead_letter; Type: VIEW; Schema: penstock; Owner: -
@@ -3876,7 +3970,7 @@ ALTER TABLE ONLY penstock.pool
 -- Name: queue_heartbeat queue_heartbeat_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.queue_heartbeat
-    ADD CONSTRAINT queue_heartbeat_pkey PRIMARY KEY (incarnation);
+    ADD CONSTRAINT queue_heartbeat_pkey PRIMARY KEY (executor_id, incarnation);
 
 -- Name: queue_tick_part queue_tick_part_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -3892,6 +3986,11 @@ ALTER TABLE ONLY penstock.schedule
 
 ALTER TABLE ONLY penstock.schema_migration
     ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (version);
+
+-- Name: schema_view schema_view_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.schema_view
+    ADD CONSTRAINT schema_view_pkey PRIMARY KEY (view_name);
 
 -- Name: event_outbox_order; Type: INDEX; Schema: penstock; Owner: -
 
@@ -4134,9 +4233,9 @@ GRANT ALL ON FUNCTION penstock.backlog() TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.backlog() TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.backlog() TO penstock_reader;
 
--- Name: FUNCTION backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text, p_priority smallint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text, p_priority smallint) FROM PUBLIC;
 
 -- Name: FUNCTION caller(); Type: ACL; Schema: penstock; Owner: -
 
@@ -4208,9 +4307,9 @@ REVOKE ALL ON FUNCTION penstock.claim_runs(p_executor penstock.executor, p_kinds
 
 REVOKE ALL ON FUNCTION penstock.claim_take(p_executor penstock.executor, p_runs penstock.claim_run[], p_limit integer, p_incarnation uuid, p_start boolean, p_suspects boolean) FROM PUBLIC;
 
--- Name: FUNCTION config_expects(p_key text); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION config_accepts(p_key text, OUT pattern text, OUT words text); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.config_expects(p_key text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words text) FROM PUBLIC;
 
 -- Name: FUNCTION config_for_kind(p_prefix text, p_kind text, p_default bigint); Type: ACL; Schema: penstock; Owner: -
 
@@ -4586,6 +4685,10 @@ REVOKE ALL ON FUNCTION penstock.partitions_ahead(p_ahead integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.payload_check(p_payload jsonb, p_what text) FROM PUBLIC;
 
+-- Name: FUNCTION pools_check(p_pools text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.pools_check(p_pools text[]) FROM PUBLIC;
+
 -- Name: FUNCTION promote_due(p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.promote_due(p_limit integer) FROM PUBLIC;
@@ -4597,6 +4700,10 @@ REVOKE ALL ON FUNCTION penstock.queue_analyze() FROM PUBLIC;
 -- Name: FUNCTION retry_delay_ms(p_attempt integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.retry_delay_ms(p_attempt integer) FROM PUBLIC;
+
+-- Name: FUNCTION role_advice(p_role text, p_statement text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.role_advice(p_role text, p_statement text) FROM PUBLIC;
 
 -- Name: TABLE schedule; Type: ACL; Schema: penstock; Owner: -
 

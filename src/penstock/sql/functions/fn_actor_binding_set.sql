@@ -14,7 +14,8 @@ begin
       hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
   end if;
   if not exists (select from pg_roles r where r.rolname = p_db_role) then
-    raise exception using errcode = 'PS011', message = format('database role %L does not exist', p_db_role);
+    raise exception using errcode = 'PS011', message = format('database role %L does not exist', p_db_role),
+      hint = format('Name one that does, such as dot_executor, or have a superuser run: create role %I', p_db_role);
   end if;
   if p_bound then
     insert into penstock.actor_binding (actor_ref, db_role, bound_by) values (p_actor_ref, p_db_role, v_actor) on conflict do nothing;

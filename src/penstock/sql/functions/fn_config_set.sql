@@ -7,20 +7,22 @@ create or replace function penstock.fn_config_set(p_key text, p_value text, p_ac
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
-  v_expects text := penstock.config_expects(p_key);
+  v_accepts record;
   v_before text := penstock.config_text(p_key, null);
 begin
-  if v_expects is null then
+  select * into v_accepts from penstock.config_accepts(p_key);
+  if v_accepts.pattern is null then
     raise exception using errcode = 'PS015', message = format('%L is not a setting', p_key), hint = 'penstock config list shows them.';
   end if;
   if p_value is null then
     if p_key !~ '^queue\.(retry\.max_attempts|lease_ms|timeout_ms)\.' or p_key ~ '\.default$' then
-      raise exception using errcode = 'PS015', message = format('%s cannot be unset', p_key);
+      raise exception using errcode = 'PS015', message = format('%s cannot be unset', p_key),
+        hint = format('Give it another value: %s.', v_accepts.words);
     end if;
     delete from penstock.dot_config c where c.key = p_key;
-  elsif p_value !~ v_expects then
+  elsif p_value !~ v_accepts.pattern then
     raise exception using errcode = 'PS015', message = format('%s cannot be %L', p_key, p_value),
-      hint = format('Its value must match %s', v_expects);
+      hint = format('It takes %s.', v_accepts.words);
   else
     insert into penstock.dot_config (key, value, updated_by) values (p_key, p_value, v_actor)
     on conflict (key) do update set value = excluded.value, updated_at = now(), updated_by = excluded.updated_by;

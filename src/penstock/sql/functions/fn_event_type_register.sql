@@ -11,7 +11,7 @@ declare
 begin
   if not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
     raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
-      hint = 'Register it with fn_event_domain_register.';
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
   end if;
   if coalesce(p_event_type, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'
      or coalesce(p_event_stream, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' then

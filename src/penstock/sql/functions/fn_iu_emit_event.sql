@@ -17,6 +17,11 @@ declare
   v_event uuid := gen_random_uuid();
   v_stream text;
 begin
+  if greatest(length(p_subject_table), length(p_subject_ref), length(p_correlation_id), length(p_trace)) > 2000
+     or length(p_idempotency_key) not between 1 and 500 then
+    raise exception using errcode = 'PS011', message = format('event %s.%s: %s', p_event_domain, p_event_type,
+      'subject, correlation_id and trace have at most 2000 characters, an idempotency_key 1 to 500');
+  end if;
   select r.event_stream into v_stream from penstock.event_type_registry r
    where r.event_domain = p_event_domain and r.event_type = p_event_type;
   if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then

@@ -1,6 +1,6 @@
 -- fn_job_claim: take jobs under a lease.
 --   p_executor_id  the registered executor that claims; its job subscriptions scope what it may take
---   p_limit        at most this many, 1 to 2,000
+--   p_limit        at most this many, 1 to 1,000: more would not fit a socket's buffer
 --   p_kinds, p_pools  only these; null for all
 --   p_incarnation  the process that will hold the leases; null: a fresh one, which nothing extends
 --   p_start        start them too, except those that must be started alone (reaped before, or on their last attempt)
@@ -18,11 +18,14 @@ declare
   v_incarnation uuid := coalesce(p_incarnation, gen_random_uuid());
   v_claims penstock.job_claim[];
 begin
-  if p_limit is null or p_limit not between 1 and 2000 then
+  if p_limit is null or p_limit not between 1 and 1000 then
     raise exception using errcode = 'PS011',
-      message = format('p_limit is %s: a claim takes 1 to 2,000 jobs', coalesce(p_limit::text, 'null'));
+      message = format('p_limit is %s: a claim takes 1 to 1,000 jobs', coalesce(p_limit::text, 'null'));
   end if;
   v_claims := penstock.claim_pass(v_executor, p_limit, p_kinds, p_pools, v_incarnation, p_start, p_suspects);
+  if cardinality(v_claims) = 0 then
+    perform penstock.pools_check(p_pools);
+  end if;
   if cardinality(v_claims) = 0
      and not exists (select from penstock.job_subscription s where s.executor_id = p_executor_id and s.enabled) then
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;

@@ -25,7 +25,7 @@ begin
   return query select * from penstock.job_insert(v_rows);
 exception
   when invalid_text_representation or invalid_datetime_format or datetime_field_overflow
-    or numeric_value_out_of_range then
+    or numeric_value_out_of_range or invalid_parameter_value then
     raise exception using errcode = 'PS011', message = 'a job of the request has a field that cannot be read: ' || sqlerrm;
 end
 $$;

@@ -27,7 +27,8 @@ begin
       message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
   end if;
   if p_event_domain is not null and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
-    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain);
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
   end if;
   if p_max_parallel < 1 or p_priority_floor not between -32768 and 32767 then
     raise exception using errcode = 'PS011', message = 'max_parallel must be at least 1 and priority_floor within -32768 … 32767';
@@ -35,7 +36,7 @@ begin
   insert into penstock.job_subscription as s (
     executor_id, executor_kind, job_kind, event_domain, priority_floor, max_parallel, enabled, registered_by)
   values (p_executor_id, p_executor_kind, p_job_kind, p_event_domain, coalesce(p_priority_floor, -32768), p_max_parallel,
-          p_enabled, v_actor)
+          coalesce(p_enabled, false), v_actor)
   on conflict (executor_id, job_kind, event_domain) do update
     set priority_floor = excluded.priority_floor, max_parallel = excluded.max_parallel, enabled = excluded.enabled,
         registered_by = excluded.registered_by

@@ -6,5 +6,5 @@
 --   locks    job_queue rows by job_id, skipping locked ones
 create or replace function penstock.fn_queue_reap_stale_leases(p_limit integer default 1000) returns integer
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select penstock.leases_reap(p_limit)
+  select penstock.leases_reap(greatest(p_limit, 0))
 $$;

@@ -1,6 +1,6 @@
 -- job_insert: write checked requests as jobs; the one way into job and job_queue.
 --   p_rows   requests in ordinal order, each with the job_id it gets if it is new
---   p_checked  the caller has checked them; job_request_check also asks whether the session may speak for the actor
+--   p_checked  the caller has checked them, and knows that they are new: their keys are names, not asked of once_key
 --   returns  per request its job, and whether it was made now
 --   writes   once_key, job, job_queue, lane_check
 --   locks    once_key (by scope, key) for keyed requests: waits for an open transaction with the same key, for no other
@@ -23,7 +23,7 @@ begin
          array_agg(distinct coalesce(r.event_domain, '')) filter (where r.process_after is null or r.process_after <= now())
     into v_is_keyed, v_is_laned, v_domains
     from unnest(v_rows) r;
-  if v_is_keyed then
+  if v_is_keyed and not p_checked then
     v_rows := penstock.job_request_once(v_rows);
   end if;
   if v_is_laned then

@@ -12,7 +12,8 @@ begin
   select * into v_queue from penstock.job_queue q where q.job_id = p_job_id for update;
   select j.actor into v_actor from penstock.job j where j.job_id = p_job_id;
   if not found then
-    raise exception using errcode = 'PS010', message = format('job %s does not exist', p_job_id);
+    raise exception using errcode = 'PS010', message = format('job %s does not exist', p_job_id),
+      hint = 'penstock job list shows the newest ones.';
   end if;
   perform penstock.actor_checked(v_actor);
   if v_queue.job_id is null then

@@ -6,6 +6,7 @@ create or replace function penstock.job_request_check(p_rows penstock.job_reques
 language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   v_target record;
+  v_hint text;
 begin
   -- one query for all that can be asked of many at once: a lone enqueue is made of little else than queries
   for v_target in
@@ -23,10 +24,16 @@ begin
     if v_target.faults > 0 then
       perform penstock.job_request_refuse(p_rows);
     end if;
-    if not v_target.is_known then
-      perform penstock.job_target_known(v_target.executor, v_target.pool, v_target.event_domain);
-    end if;
-    perform penstock.job_target_check(v_target.kind, v_target.executor, v_target.actor);
+    begin
+      if not v_target.is_known then
+        perform penstock.job_target_known(v_target.executor, v_target.pool, v_target.event_domain);
+      end if;
+      perform penstock.job_target_check(v_target.kind, v_target.executor, v_target.actor);
+    exception when others then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      raise exception using errcode = sqlstate, hint = v_hint,
+        message = case when cardinality(p_rows) > 1 then format('job %s of the request: ', v_target.ordinal) else '' end || sqlerrm;
+    end;
   end loop;
 end
 $$;

@@ -23,7 +23,11 @@ begin
   then
     raise exception using errcode = 'PS005',
       message = format('%s may not enqueue %s for %s', p_actor, p_kind, p_executor),
-      hint = 'An operator grants it with fn_executor_grant_set.';
+      hint = penstock.role_advice(
+        (select o.rolname::text from penstock.executor_grant g join pg_roles o on g.actor = 'role:' || o.rolname
+          where g.executor_kind = p_executor and (g.job_kind is null or g.job_kind = p_kind)
+          order by o.rolname <> 'penstock_producer', o.rolname limit 1),
+        format('select penstock.fn_executor_grant_set(%L, %L)', p_actor, p_executor));
   end if;
 end
 $$;

@@ -5,14 +5,11 @@ create or replace function penstock.job_target_known(p_executor text, p_pool tex
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   perform penstock.executor_kind_check(p_executor);
-  if not exists (select from penstock.pool p where p.pool = p_pool) then
-    raise exception using errcode = 'PS003', message = format('pool %L does not exist', p_pool),
-      hint = format('An operator makes it with: penstock pool set %s', p_pool);
-  end if;
+  perform penstock.pools_check(array[p_pool]);
   if p_event_domain is not null
      and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
     raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
-      hint = 'Register it with fn_event_domain_register.';
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
   end if;
 end
 $$;

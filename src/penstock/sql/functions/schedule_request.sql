@@ -23,7 +23,7 @@ begin
         lane text, event_domain text, trace text, max_attempts integer));
 exception
   when invalid_text_representation or invalid_datetime_format or datetime_field_overflow
-    or numeric_value_out_of_range then
+    or numeric_value_out_of_range or invalid_parameter_value then
     raise exception using errcode = 'PS011', message = 'the job of the schedule has a field that cannot be read: ' || sqlerrm;
 end
 $$;

@@ -1,9 +1,10 @@
 -- tick_part: run one part of a tick on its own; what it raises stops no other part.
---   p_part   promote, reap, silence, schedules, lanes, once_keys, analyze, partitions
+--   p_part   promote, reap, silence, lanes, once_keys, analyze, partitions, schedules
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
+--   locks    as the part does, waiting 2 s for each at most: an open transaction elsewhere must not stop the clock
 create or replace function penstock.tick_part(p_part text) returns jsonb
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '2s' as $$
 declare
   v_did jsonb;
   v_report jsonb;

@@ -101,14 +101,17 @@ create table penstock.job_subscription (
 
 -- Beats cost no WAL; a crash empties the table, and the next tick starts counting anew.
 create unlogged table penstock.queue_heartbeat (
-  incarnation uuid primary key,
   executor_id text collate "C" not null,
+  incarnation uuid not null,
   executor_kind penstock.executor_kind not null,
   started_at timestamptz not null default now(),
   beat_at timestamptz not null default now(),
   silent_since timestamptz,
+  -- false: silence_watch has found it by the leases it holds, and it has not beaten yet
+  heard boolean not null default true,
   kinds text[],
-  pools text[]
+  pools text[],
+  primary key (executor_id, incarnation)
 ) with (fillfactor = 50);
 
 -- When each part of fn_queue_tick last ran, and how it went.
