@@ -3,7 +3,8 @@
 import inspect
 import json
 import logging
-from collections.abc import Callable, MutableMapping
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,10 @@ from penstock.errors import SettingsError
 from penstock.model import Claim, Facts, Json
 
 Handler = Callable[["Job"], Any]
+
+# what job_target_check.sql takes
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]*")
+_LONGEST_KIND = 100
 
 
 class Job:
@@ -93,13 +98,36 @@ class Job:
 
 
 class _JobLogger(logging.LoggerAdapter[logging.Logger]):
-    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+    def log(self, level: int, msg: object, *args: object, stacklevel: int = 1, **kwargs: Any) -> None:
+        if not self.isEnabledFor(level):
+            return
         assert self.extra is not None
         job = self.extra["job"]
         assert isinstance(job, Job)
-        refs = {"trace": job.trace, "source_ref": job.source_ref, "target_ref": job.target_ref}
-        known = "".join(f" {name}={value}" for name, value in refs.items() if value is not None)
-        return f"[job={job.id} attempt={job.attempt}{known}] {msg}", kwargs
+        carried = _carried(job)
+        # with arguments the line is a format string, and a ref may hold anything
+        line = f"{carried.replace('%', '%%') if args else carried} {msg}"
+        # the line is the handler's, not this method's
+        self.logger.log(level, line, *args, stacklevel=stacklevel + 1, **kwargs)
+
+
+def _carried(job: Job) -> str:
+    facts = {
+        "job": str(job.id),
+        "attempt": str(job.attempt),
+        "trace": job.trace,
+        "correlation_id": job.correlation_id,
+        "source_ref": job.source_ref,
+        "target_ref": job.target_ref,
+        "payload_ref": job.payload_ref,
+    }
+    known = (f"{name}={_on_one_line(value)}" for name, value in facts.items() if value is not None)
+    return f"[{' '.join(known)}]"
+
+
+def _on_one_line(value: str) -> str:
+    # a ref comes from elsewhere: it must not be able to forge a line of the log
+    return value if value.isprintable() else ascii(value)
 
 
 class PermanentError(Exception):
@@ -120,6 +148,13 @@ class JobFunction:
 
 def job(kind: str) -> Callable[[Handler], JobFunction]:
     """Make a function the handler of a job kind: `@penstock.job("send_invoice")`."""
+    if callable(kind):
+        raise SettingsError('@penstock.job needs the kind of job to handle: write @penstock.job("send_invoice")')
+    if not isinstance(kind, str) or len(kind) > _LONGEST_KIND or not _KIND.fullmatch(kind):
+        raise SettingsError(
+            f"@penstock.job({kind!r}): no such kind can be enqueued. A kind is a letter, then letters, digits and "
+            f"_ . : / - and at most {_LONGEST_KIND} characters long"
+        )
 
     def wrap(handler: Handler) -> JobFunction:
         return JobFunction(kind, handler, inspect.iscoroutinefunction(handler))

@@ -63,8 +63,11 @@ class WorkerProcess:
         until(lambda: text in self.log() or not self.is_alive, f"the worker says {text!r}", deadline_s)
         assert text in self.log(), f"the worker ended and never said {text!r}:\n{self.log()}"
 
+    def send(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
     def terminate(self) -> None:
-        self._process.send_signal(signal.SIGTERM)
+        self.send(signal.SIGTERM)
 
     def pause(self) -> None:
         """Stop it, and wait until the kernel says that it stands."""

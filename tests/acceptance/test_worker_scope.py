@@ -36,6 +36,7 @@ def _refusal(database: str, *words: str) -> tuple[int, str]:
         (("--app", f"{APPS}.empty"), 1, "no function there is decorated with @penstock.job(kind)"),
         (("--app", f"{APPS}.twice"), 1, "two handlers for the job kind 'twice'"),
         (("--app", f"{APPS}.plain", "--executor", "nobody"), 1, "executor 'nobody' is not registered"),
+        (("--app", f"{APPS}.plain", "--pool", "nope"), 1, "pool 'nope' does not exist"),
         (("--app", f"{APPS}.plain", "--concurrency", "0"), 2, "--concurrency"),
         (("--app", f"{APPS}.plain", "--poll-ms", "60001"), 2, "--poll-ms"),
     ],

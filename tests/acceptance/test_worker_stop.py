@@ -1,5 +1,7 @@
 """The end of a worker: asked for, forced, or sudden; and the end of a job that is not wanted any more."""
 
+import signal
+
 import pytest
 
 from penstock.kernel import jobs
@@ -7,6 +9,7 @@ from penstock.kernel.connection import Connection
 from tests.acceptance import processes
 from tests.acceptance.outcomes import await_end, live, outcomes, quick_retries, result, set_config, status
 from tests.acceptance.processes import Crew, until
+from tests.conftest import Connect
 
 crew = processes.crew
 
@@ -52,6 +55,31 @@ def test_a_handler_that_outlives_the_grace_time_is_interrupted(db: Connection, c
     worker = crew.start("gated", "--grace-s", "0.3")
     crew.await_notes("began", 1)
     assert worker.stopped() == 0
+    (one,) = outcomes(db, job_id)
+    assert (one.attempt, one.status, one.error["type"]) == (1, "retrying", "Interrupted")
+
+
+def test_a_hangup_is_heeded_like_sigterm_and_a_second_one_is_no_hurry(db: Connection, crew: Crew) -> None:
+    job_id = jobs.enqueue(db, {"kind": "gated"})
+    worker = crew.start("gated", "--grace-s", "600")
+    crew.await_notes("began", 1)
+    worker.send(signal.SIGHUP)
+    worker.says("stopping")
+    worker.send(signal.SIGHUP)
+    crew.open_gate("go")
+    assert worker.ended() == 0
+    assert status(db, job_id) == "succeeded"
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_the_grace_time_at_once(db: Connection, crew: Crew, second: signal.Signals) -> None:
+    job_id = jobs.enqueue(db, {"kind": "gated"})
+    worker = crew.start("gated", "--grace-s", "600")
+    crew.await_notes("began", 1)
+    worker.terminate()
+    worker.says("stopping: running handlers may go on for 600 s; a second signal ends that")
+    worker.send(second)
+    assert worker.ended() == 0
     (one,) = outcomes(db, job_id)
     assert (one.attempt, one.status, one.error["type"]) == (1, "retrying", "Interrupted")
 
@@ -152,3 +180,19 @@ def test_jobs_that_wait_behind_slow_handlers_are_given_to_others(db: Connection,
     await_end(db, behind)
     assert (status(db, slow), first.is_alive) == ("running", True)
     assert {jobs.show(db, job_id).attempt for job_id in behind} == {1}
+
+
+def test_a_cancel_that_is_not_committed_holds_up_no_other_report(db: Connection, session: Connect, crew: Crew) -> None:
+    job_id = jobs.enqueue(db, {"kind": "gated"})
+    crew.start("gated", "--concurrency", "4")
+    crew.await_notes("began", 1)
+    theirs = session()
+    theirs.execute("begin")
+    assert jobs.cancel(theirs, job_id) == "cancel_requested"
+    crew.open_gate("go")
+    quick = [one.job_id for one in jobs.enqueue_many(db, [{"kind": "quick"}] * 50)]
+    await_end(db, quick)
+    assert status(db, job_id) == "running"
+    theirs.execute("commit")
+    await_end(db, [job_id])
+    assert status(db, job_id) == "cancelled"

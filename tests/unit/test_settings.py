@@ -37,5 +37,5 @@ def test_a_database_of_the_embedded_server_and_another_server_contradict_each_ot
 
 def test_a_bad_database_name_is_refused_with_the_variables_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENSTOCK_DATABASE", "a b")
-    with pytest.raises(SettingsError, match="PENSTOCK_DATABASE: "):
+    with pytest.raises(SettingsError, match="PENSTOCK_DATABASE: 'a b' cannot be a database's name: use letters"):
         read_settings()

@@ -1,21 +1,27 @@
 """penstock worker"""
 
 import atexit
-import importlib
 import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from threading import Thread
-from typing import Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.apps import load_handlers
+from penstock.cli.logs import log_to_stderr
 from penstock.cli.output import complain, waiting
+from penstock.cli.signals import hears_hangups
 from penstock.client import database_url
-from penstock.errors import SettingsError, WorkerBroken
-from penstock.jobs import JobFunction, handlers_of
+from penstock.embedded import EmbeddedPostgres
+from penstock.errors import WorkerBroken
+from penstock.settings import read_settings
+
+if TYPE_CHECKING:
+    from penstock.worker.loop import Worker
 
 
 def worker_command(
@@ -33,7 +39,7 @@ def worker_command(
     grace_s: Annotated[float, typer.Option(min=0, help="How long handlers may go on after SIGTERM.")] = 30.0,
     while_stdin_open: Annotated[bool, typer.Option(hidden=True, help="Stop when standard input ends.")] = False,
 ) -> None:
-    """Claim jobs and run their handlers until SIGTERM or Ctrl-C.
+    """Claim jobs and run their handlers until SIGTERM, SIGHUP or Ctrl-C; a second one ends the grace time.
 
     Example: penstock worker --app shop.jobs --pool shared --concurrency 20
     """
@@ -42,14 +48,13 @@ def worker_command(
 
     from penstock.worker.loop import Worker, WorkerOptions
 
-    _log_to_stderr()
+    log_to_stderr()
     handlers = load_handlers(app)
     with waiting("starting PostgreSQL"):
         url = database_url()
     options = WorkerOptions(url, executor, tuple(pool) if pool else None, concurrency, poll_ms, grace_s)
-    worker = Worker(options, handlers)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: worker.stop())
+    worker = Worker(options, handlers, revive=_revival())
+    _heed_signals(worker)
     if while_stdin_open:
         Thread(target=_stop_at_end_of_input, args=[worker.stop], daemon=True).start()
     try:
@@ -65,35 +70,22 @@ def worker_command(
             _leave(code=1 if sys.exc_info()[0] else 0)
 
 
-def load_handlers(modules: list[str]) -> dict[str, JobFunction]:
-    """Import the app modules and collect their handlers, by kind."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    handlers: dict[str, JobFunction] = {}
-    for name in modules:
-        try:
-            module = importlib.import_module(name)
-        except (ModuleNotFoundError, TypeError, ValueError) as error:
-            if not _is_missing(name, error):
-                raise
-            raise SettingsError(
-                f"--app {name}: there is no module of that name in {here} or on the Python path"
-            ) from error
-        for kind, function in handlers_of(module).items():
-            if kind in handlers and handlers[kind] is not function:
-                raise SettingsError(f"--app {name}: another module already has a handler for the job kind {kind!r}")
-            handlers[kind] = function
-    if not handlers:
-        raise SettingsError(f"--app {', '.join(modules)}: no function there is decorated with @penstock.job(kind)")
-    return handlers
+def _revival() -> Callable[[], None] | None:
+    """How to start the server again, when it is the embedded one."""
+    settings = read_settings()
+    return EmbeddedPostgres(settings.data_folder).revive if settings.database_url is None else None
 
 
-def _is_missing(name: str, error: Exception) -> bool:
-    """Whether the module itself is not there, rather than something it imports."""
-    if isinstance(error, ModuleNotFoundError):
-        return error.name is not None and f"{name}.".startswith(f"{error.name}.")
-    return not all(part.isidentifier() for part in name.split("."))
+def _heed_signals(worker: "Worker") -> None:
+    def heed(number: int, _: FrameType | None) -> None:
+        # a closing terminal hangs up twice by itself: that is no hurry
+        if worker.is_stopping and number != signal.SIGHUP:
+            worker.hurry()
+        else:
+            worker.stop()
+
+    for number in (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hears_hangups() else [])):
+        signal.signal(number, heed)
 
 
 def _leave(code: int) -> None:
@@ -107,20 +99,3 @@ def _stop_at_end_of_input(stop: Callable[[], None]) -> None:
     while os.read(0, 1024):
         pass
     stop()
-
-
-def _log_to_stderr() -> None:
-    import logging
-
-    import structlog
-
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )

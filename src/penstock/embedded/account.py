@@ -1,5 +1,6 @@
 """The OS user the server runs as: ourselves, or another one for root, as whom PostgreSQL refuses to run."""
 
+import logging
 import os
 import pwd
 import subprocess
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from penstock.errors import EmbeddedPostgresError
+
+log = logging.getLogger("penstock.embedded")
 
 ROOT = 0
 USER_FOR_ROOT = "pgserver"
@@ -83,6 +86,11 @@ class Account:
             if status.st_uid != ROOT:
                 raise PermissionError(f"it belongs to {_name(status.st_uid)}, not to root")
             folder.chmod(status.st_mode | bit)
+            log.warning(
+                "%s may now be entered by the OS user %s (mode %o, was %o): PostgreSQL does not run as root, and its "
+                "files are below. To have it closed, set PENSTOCK_HOME to a folder elsewhere.",
+                *(folder, _name(self.uid), (status.st_mode | bit) & 0o7777, status.st_mode & 0o7777),
+            )
         except OSError as error:
             raise EmbeddedPostgresError(
                 f"{folder} cannot be entered by the OS user {_name(self.uid)}, as whom PostgreSQL runs, and was left "

@@ -64,6 +64,15 @@ class EmbeddedPostgres:
             self._cluster.stop(mode)
             self._cluster.ensure_running()
 
+    def revive(self) -> None:
+        """Start a server again that has crashed under its users. Data that is gone is not made anew."""
+        if not self._data.exists():
+            raise EmbeddedPostgresError(f"The data folder of the embedded PostgreSQL, {self._data}, is gone.")
+        with self._locked() as users:
+            if not users.living():
+                raise EmbeddedPostgresError(f"Nobody uses the embedded PostgreSQL on {self._data} any more.")
+            self._cluster.ensure_running()
+
     def __enter__(self) -> "EmbeddedPostgres":
         self.start()
         return self

@@ -6,7 +6,7 @@ from threading import Event
 
 import structlog
 
-from penstock.errors import PenstockError
+from penstock.errors import DatabaseUnavailable, PenstockError
 from penstock.kernel import jobs, queue
 from penstock.kernel.queue import KindTimes
 from penstock.worker.fetch import Fetcher, Scope
@@ -44,8 +44,9 @@ class Beater:
                 try:
                     self._beat()
                 except PenstockError as error:
-                    log.warning("beat failed", error=str(error))
                     interval_s = min(interval_s, _AFTER_FAILURE_S)
+                    if not isinstance(error, DatabaseUnavailable):
+                        log.warning("beat failed", error=str(error))
                 self._stop.wait(max(_SHORTEST_BEAT_S, beat_at + interval_s - time.monotonic()))
         finally:
             self._link.close()
@@ -91,18 +92,23 @@ class Ticker:
         try:
             while not self._stop.is_set():
                 try:
-                    self._tick()
+                    if self._tick():
+                        continue
+                except DatabaseUnavailable:
+                    pass  # its link has said so
                 except PenstockError as error:
                     log.warning("tick failed", error=str(error))
                 self._stop.wait(_TICK_S)
         finally:
             self._link.close()
 
-    def _tick(self) -> None:
+    def _tick(self) -> bool:
+        """Returns whether a part did as much as it does in one go, and has more to do."""
         report = self._link.call(queue.tick)
         for part, outcome in report.items():
             if isinstance(outcome, dict) and not outcome.get("ok", True):
                 log.error("tick failed", part=part, error=outcome.get("error"))
+        return any((report.get(part, {}).get("did") or 0) >= limit for part, limit in queue.TICK_LIMITS.items())
 
 
 def beat_interval_s(times: Mapping[str, KindTimes]) -> float:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from penstock.errors import PenstockError
+from penstock.errors import DatabaseUnavailable, PenstockError
 from penstock.jobs import Job
 from penstock.kernel import jobs, queue
 from penstock.kernel.connection import Connection
@@ -110,18 +110,22 @@ class Fetcher:
         return ahead, quick
 
     def _claim(self, limit: int, start: bool) -> int:
+        said: list[str] = []
         try:
-            batch = self._link.call(lambda c: self._fetch(c, limit, start))
+            batch = self._link.call(lambda c: self._fetch(c, limit, start, said))
         except PenstockError as error:
-            log.warning("claim failed", error=str(error))
+            if not isinstance(error, DatabaseUnavailable):
+                log.warning("claim failed", error=str(error))
             self._stop.wait(_AFTER_FAILURE_S)
             return 0
         self._shelf.put(batch)
+        for notice in set(said) - self._said:
+            self._said.add(notice)
+            log.warning(notice)
         return len(batch)
 
-    def _fetch(self, connection: Connection, limit: int, start: bool) -> list[Held]:
+    def _fetch(self, connection: Connection, limit: int, start: bool, said: list[str]) -> list[Held]:
         asked_at = time.monotonic()
-        said: list[str] = []
         scope = self._scope
         with queue.notices(connection, said):
             claimed = jobs.claim_whole(
@@ -134,9 +138,6 @@ class Fetcher:
                 start=start,
                 suspects=self._shelf.wants_suspects,
             )
-        for notice in set(said) - self._said:
-            self._said.add(notice)
-            log.warning(notice)
         times = self.times
         batch = []
         for claim, facts in claimed:
@@ -153,8 +154,8 @@ class Fetcher:
         elif pace is not None and self._shelf.ready * pace / self._concurrency >= _TOO_FAR_AHEAD_S:
             excess += self._shelf.take_last(max(self._concurrency, int(self._concurrency * _AHEAD_S / pace)))
         if excess:
-            log.info("gave jobs back: they would have waited long", jobs=len(excess))
             self._reporter.released(excess)
+            log.info("gave jobs back: they would have waited long", jobs=len(excess))
 
     def _is_stalled(self) -> bool:
         """Every runner is busy, and none has ended a job for a while: the pace of the past says nothing now."""

@@ -19,12 +19,15 @@ from penstock.worker.held import Shelf
 from penstock.worker.link import Link
 from penstock.worker.listen import Listener
 from penstock.worker.maintenance import services
-from penstock.worker.report import Reporter, Tally
+from penstock.worker.outage import Outage
+from penstock.worker.report import Reporter, Tally, as_error
 from penstock.worker.run import Runners
 
 log = structlog.get_logger("penstock.worker")
 
 _MOST_STUCK = 100
+# what the last reports get in any case
+_REPORT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,15 @@ class WorkerOptions:
 
 
 class Worker:
-    """One life of one executor process."""
+    """One life of one executor process. `revive` starts a crashed server again, when that is ours to do."""
 
     def __init__(
-        self, options: WorkerOptions, handlers: Mapping[str, JobFunction], incarnation: UUID | None = None
+        self,
+        options: WorkerOptions,
+        handlers: Mapping[str, JobFunction],
+        incarnation: UUID | None = None,
+        *,
+        revive: Callable[[], None] | None = None,
     ) -> None:
         options.validate()
         if not handlers:
@@ -59,14 +67,18 @@ class Worker:
                 "there is no handler to run: decorate a function with @penstock.job(kind) in the app module"
             )
         self.options = options
+        self._outage = Outage()
+        self._revive = revive
         handlers = services(self._link) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope
         # what ends the work: None when asked to stop, else what broke. Its put() is safe in a signal handler
         self._ends: SimpleQueue[str | None] = SimpleQueue()
+        self.is_stopping = False
+        self._hurried = False
         self.shelf = Shelf()
-        self.reporter = Reporter(self._link("report"), self.shelf)
+        self.reporter = Reporter(self._link("report", queue.wait_briefly), self.shelf)
         self.runners = Runners(handlers, self.shelf, self.reporter, self._link, self._spawn, options.concurrency)
         self.fetcher = Fetcher(
             self._link("fetch"),
@@ -84,7 +96,12 @@ class Worker:
 
     def stop(self) -> None:
         """Finish what has started, give the rest back, and end. Safe to call from a signal handler."""
+        self.is_stopping = True
         self._ends.put(None)
+
+    def hurry(self) -> None:
+        """End the grace time now. Safe to call from a signal handler."""
+        self._hurried = True
 
     def run(self) -> Tally:
         """Work until stopped."""
@@ -101,7 +118,11 @@ class Worker:
         ]
         fetching = self._spawn("fetch", self.fetcher.run)
         broken = self._watch()
-        log.info("stopping", running=len(self.runners.running), waiting=len(self.shelf))
+        log.info(
+            f"stopping: running handlers may go on for {self.options.grace_s:g} s; a second signal ends that",
+            running=len(self.runners.running),
+            waiting=len(self.shelf),
+        )
         self._wind_down(fetching, reporting)
         for part in (self.beater, self.ticker, self.listener):
             part.stop()
@@ -113,7 +134,7 @@ class Worker:
         return self.reporter.tally
 
     def _introduce(self) -> None:
-        link = self._link("hello")
+        link = Link(self.options.database_url, "penstock worker hello", revive=self._revive)
 
         def introduce(connection: Connection) -> None:
             migrate.check(connection)
@@ -147,19 +168,24 @@ class Worker:
         deadline = time.monotonic() + self.options.grace_s
         self.fetcher.stop()
         self.runners.stop()
-        while (fetching.is_alive() or self.runners.is_busy) and time.monotonic() < deadline:
+        while (fetching.is_alive() or self.runners.is_busy) and self._is_patient(deadline):
             self.reporter.released(self.shelf.take_last(0))
             self.runners.overdue()
             time.sleep(0.02)
         self.runners.interrupt()
         self.reporter.released(self.shelf.take_last(0))
         self.reporter.close()
-        reporting.join(max(1.0, deadline - time.monotonic()))
+        reporting.join(_REPORT_S)
+        while reporting.is_alive() and self._is_patient(deadline):
+            reporting.join(0.02)
         self.reporter.abandon.set()
-        reporting.join(1.0)
+        reporting.join(_REPORT_S)
+
+    def _is_patient(self, deadline: float) -> bool:
+        return not self._hurried and time.monotonic() < deadline
 
     def _part(self) -> None:
-        link = self._link("goodbye")
+        link = Link(self.options.database_url, "penstock worker goodbye")
         try:
             link.call(lambda c: queue.farewell(c, self.options.executor_id, self.incarnation))
         except DatabaseUnavailable:
@@ -174,12 +200,16 @@ class Worker:
             try:
                 target()
             except BaseException as error:
+                self._ends.put(
+                    f"the worker's part {part!r} broke: {type(error).__name__}: {as_error(error)['message']}"
+                )
                 log.exception("broken", part=part)
-                self._ends.put(f"the worker's part {part!r} broke: {type(error).__name__}: {error}")
 
         thread = threading.Thread(target=guarded, name=f"penstock-{part}", daemon=True)
         thread.start()
         return thread
 
     def _link(self, part: str, prepare: Callable[[Connection], None] | None = None) -> Link:
-        return Link(self.options.database_url, f"penstock worker {part}", prepare)
+        return Link(
+            self.options.database_url, f"penstock worker {part}", prepare, outage=self._outage, revive=self._revive
+        )

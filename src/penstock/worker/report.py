@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from penstock.errors import DatabaseUnavailable, PenstockError
+from penstock.errors import Busy, DatabaseUnavailable, PenstockError
 from penstock.kernel import jobs
 from penstock.model import Answer, Json
 from penstock.worker.held import Held, Shelf
@@ -22,6 +22,7 @@ _BATCH = 1000
 # a statement's parameters are held in memory several times over; PostgreSQL takes no more than 1 GB of them
 _BATCH_CHARS = 16_000_000
 _RESULT_CHARS = 64_000_000
+_AGAIN_S = 1.0
 
 Item = TypeVar("Item", tuple[Held, str | None], tuple[Held, Json], tuple[Held, None])
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
@@ -48,6 +49,8 @@ class Reporter:
         self._done: deque[tuple[Held, str | None]] = deque()
         self._failed: deque[tuple[Held, Json]] = deque()
         self._released: deque[tuple[Held, None]] = deque()
+        # what somebody else's open transaction holds: a cancel that is not committed yet
+        self._aside: list[Callable[[], None]] = []
         self._work = Event()
         self._closing = False
 
@@ -75,18 +78,24 @@ class Reporter:
         """The thread: report whatever has gathered, until closed and empty."""
         try:
             while True:
-                self._work.wait()
+                self._work.wait(_AGAIN_S if self._aside else None)
                 self._work.clear()
+                self._report_aside()
                 while self._done or self._failed or self._released:
                     self._report(_drain(self._done), self._finish)
                     self._report(_drain(self._failed), self._fail)
                     self._report(_drain(self._released), self._release)
-                if self._closing and not self._work.is_set():
+                if self._closing and not self._work.is_set() and (not self._aside or self.abandon.is_set()):
                     return
         except DatabaseUnavailable:
             log.error("gave up reporting: the leases will end by themselves", left=len(self._shelf.held))
         finally:
             self._link.close()
+
+    def _report_aside(self) -> None:
+        again, self._aside = self._aside, []
+        for report in again:
+            report()
 
     def _report(self, batch: list[Item], report: Callable[[list[Item]], None]) -> None:
         """Report a batch; one that is refused whole is divided until the item at fault stands alone."""
@@ -102,12 +111,15 @@ class Reporter:
                 self._report(batch[:middle], report)
                 self._report(batch[middle:], report)
                 return
+            if isinstance(error, Busy):
+                self._aside.append(lambda: self._report(batch, report))
+                return
             held = batch[0][0]
-            log.error("cannot be reported", job=held.claim.job_id, error=str(error))
             if report == self._finish:
                 self.failed(held, as_error(error))
             else:
                 self._shelf.forget([held])
+            log.error("cannot be reported", job=held.claim.job_id, error=str(error))
 
     def _finish(self, batch: list[tuple[Held, str | None]]) -> None:
         ids = [held.claim.job_id for held, _ in batch]
@@ -117,36 +129,35 @@ class Reporter:
         refused = self._link.insist(lambda c: jobs.finish(c, ids, tokens, given), self.abandon)
         self.tally.succeeded += len(batch) - len(refused)
         too_large = {answer.job_id for answer in refused if answer.reason == "bad_result"}
-        for answer in refused:
-            self._refused("finish", answer)
-        if not too_large:
-            self._shelf.forget([held for held, _ in batch])
-            return
-        self._shelf.forget([held for held, _ in batch if held.claim.job_id not in too_large])
-        for held, _ in batch:
+        for held, _ in batch if too_large else ():
             if held.claim.job_id in too_large:
                 self.failed(held, _RESULT_TOO_LARGE)
+        self._shelf.forget([held for held, _ in batch if held.claim.job_id not in too_large])
+        for answer in refused:
+            self._refused("finish", answer)
 
     def _fail(self, batch: list[tuple[Held, Json]]) -> None:
         ids = [held.claim.job_id for held, _ in batch]
         tokens = [held.claim.lease_token for held, _ in batch]
         errors = [error for _, error in batch]
-        for answer in self._link.insist(lambda c: jobs.fail(c, ids, tokens, errors), self.abandon):
+        answers = self._link.insist(lambda c: jobs.fail(c, ids, tokens, errors), self.abandon)
+        self._shelf.forget([held for held, _ in batch])
+        for answer in answers:
             if answer.accepted:
                 self.tally.failed += 1
             else:
                 self._refused("fail", answer)
-        self._shelf.forget([held for held, _ in batch])
 
     def _release(self, batch: list[tuple[Held, None]]) -> None:
         ids = [held.claim.job_id for held, _ in batch]
         tokens = [held.claim.lease_token for held, _ in batch]
-        for answer in self._link.insist(lambda c: jobs.release(c, ids, tokens), self.abandon):
+        answers = self._link.insist(lambda c: jobs.release(c, ids, tokens), self.abandon)
+        self._shelf.forget([held for held, _ in batch])
+        for answer in answers:
             if answer.accepted:
                 self.tally.released += 1
             else:
                 self._refused("release", answer)
-        self._shelf.forget([held for held, _ in batch])
 
     def _refused(self, what: str, answer: Answer) -> None:
         reason = answer.reason or "unknown"
@@ -185,7 +196,7 @@ def as_error(error: BaseException, *, permanent: bool = False) -> Json:
     """An exception as the error of a failed attempt."""
     try:
         message = str(error)
-    except Exception as second:
+    except BaseException as second:
         message = f"its message cannot be read: {type(second).__name__}"
     message = message[:4000].encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
     described: Json = {"type": type(error).__name__, "message": message}

@@ -8,7 +8,7 @@ from queue import LifoQueue
 
 import structlog
 
-from penstock.errors import PenstockError
+from penstock.errors import DatabaseUnavailable, PenstockError
 from penstock.jobs import JobFunction, PermanentError
 from penstock.kernel import jobs
 from penstock.worker.held import Held, Shelf
@@ -109,8 +109,8 @@ class Runners:
     def interrupt(self) -> None:
         """The grace time is over: fail what still runs."""
         for held, (_, number) in self.running.copy().items():
-            log.warning("handler did not end within the grace time", job=held.claim.job_id)
             self._give_up(held, number, "Interrupted", "the worker stopped before the handler ended")
+            log.warning("handler did not end within the grace time", job=held.claim.job_id)
 
     def abandon(self, held: Held, reason: str) -> None:
         """A held job is cancelled or lost: tell its handler, if it runs."""
@@ -165,8 +165,8 @@ class Runners:
 
     def _is_started(self, held: Held) -> bool:
         if not held.is_ours(time.monotonic()):
-            log.warning("not begun: its lease has ended, or it is being cancelled", job=held.claim.job_id)
             self._reporter.released([held])
+            log.warning("not begun: its lease has ended, or it is being cancelled", job=held.claim.job_id)
             return False
         return held.started or self._start(held)
 
@@ -181,20 +181,22 @@ class Runners:
         try:
             answers = link.call(lambda c: jobs.start(c, ids, tokens))
         except PenstockError as error:
-            log.warning("start failed", jobs=len(batch), error=str(error))
             self._reporter.released(batch)
+            if not isinstance(error, DatabaseUnavailable):
+                log.warning("start failed", jobs=len(batch), error=str(error))
             return False
         finally:
             self._links.put(link)
         for one, answer in zip(batch, answers, strict=True):
             one.started = answer.accepted
             one.asked_at = asked_at
-            if not answer.accepted:
-                log.warning("start refused", job=answer.job_id, reason=answer.reason)
-                self._shelf.forget([one])
+        self._shelf.forget([one for one in batch if not one.started])
         others = [one for one in batch if one.started and one is not held]
         if others:
             self._shelf.put_back(others)
+        for answer in answers:
+            if not answer.accepted:
+                log.warning("start refused", job=answer.job_id, reason=answer.reason)
         return held.started
 
     def _start_ahead(self) -> int:
@@ -234,8 +236,8 @@ class Runners:
 
     def _report_error(self, held: Held, error: BaseException) -> None:
         described = as_error(error, permanent=isinstance(error, PermanentError))
-        log.info("failed", job=held.claim.job_id, kind=held.claim.job_kind, attempt=held.claim.attempt, **described)
         self._reporter.failed(held, described)
+        log.info("failed", job=held.claim.job_id, kind=held.claim.job_kind, attempt=held.claim.attempt, **described)
 
     def _run_loop(self) -> None:
         assert self._loop is not None

@@ -141,3 +141,12 @@ def calm(job: Job) -> str:
 @job("calm_async")
 async def calm_async(job: Job) -> str:
     return "well"
+
+
+@job("chats")
+def chats(job: Job) -> str:
+    """Has much to say, on every way out."""
+    print("well\n" * 5000, flush=True)
+    print("well\n" * 5000, file=sys.stderr, flush=True)
+    job.log.warning("well")
+    return "well"
