@@ -1,12 +1,15 @@
 """Settings, read once at the edge and passed down."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from penstock.errors import SettingsError
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
 
 
 class Settings(BaseSettings):
@@ -17,12 +20,21 @@ class Settings(BaseSettings):
     database_url: str | None = None
     home: Annotated[Path, Field(validate_default=True)] = Path("~/.penstock")
     # which database of the embedded server; made when it is first used
-    database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")] = "postgres"
+    database: str = "postgres"
 
     @property
     def data_folder(self) -> Path:
         """Where the embedded PostgreSQL keeps its files."""
         return self.home.expanduser().absolute() / "postgres"
+
+    @field_validator("database")
+    @classmethod
+    def _a_name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{name!r} cannot be a database's name: use letters, digits, _ and -, at most 63, a letter or _ first"
+            )
+        return name
 
     @model_validator(mode="after")
     def _one_database(self) -> Self:

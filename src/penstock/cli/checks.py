@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from penstock.cli.output import cell, duration
-from penstock.errors import EmbeddedPostgresError, NotAllowed, PenstockError
+from penstock.errors import DatabaseUnavailable, EmbeddedPostgresError, NotAllowed, PenstockError
 from penstock.kernel import admin, health, migrate
 from penstock.kernel.connection import Connection
 from penstock.kernel.health import Condition, Server
@@ -42,6 +42,9 @@ def failed(check: str, error: PenstockError) -> Check:
         advice = "Mend that, or point PENSTOCK_DATABASE_URL at a PostgreSQL server."
         return Check(check, "fail", " ".join(str(error).split()), advice)
     said, _, last = str(error).rpartition("\n")
+    if isinstance(error, DatabaseUnavailable):
+        advice = "Check PENSTOCK_DATABASE_URL, and that its server runs; or unset it to use the embedded server."
+        return Check(check, "fail", " ".join((said or last).split()), advice)
     return Check(check, "fail", " ".join((said or last).split()), last if said else None)
 
 
@@ -138,8 +141,12 @@ def role_checks(connection: Connection) -> list[Check]:
     if access.missing:
         return [Check("roles", "fail", f"the server lacks {', '.join(access.missing)}", "Run: penstock migrate")]
     if not access.held:
-        advice = f"Have an operator run: grant dot_executor to {access.user}"
-        return [Check("roles", "warn", f"{access.user} holds none of Penstock's roles", advice)]
+        advice = (
+            "A superuser, or whoever made the roles, runs:"
+            f" grant penstock_producer, dot_executor to {access.quoted_user}"
+            " (to enqueue, and to run workers; to operate the queue: workflow_admin)"
+        )
+        return [Check("roles", "fail", f"{access.user} holds none of Penstock's roles", advice)]
     held = "all roles" if len(access.held) == len(health.ROLES) else ", ".join(access.held)
     return [Check("roles", "ok", f"{access.user} holds {held}")]
 
@@ -157,13 +164,13 @@ def worker_checks(connection: Connection) -> list[Check]:
         if not executor.registered or not executor.any_enabled:
             continue
         name = f"workers of {executor.executor_id}"
-        last = f"last heard from at {cell(executor.last_beat_at)}" if executor.last_beat_at else "never heard from"
+        last = f", last heard from at {cell(executor.last_beat_at)}" if executor.last_beat_at else ""
         if executor.silent:
             advice = "Look at its process. One that is gone for good is forgotten after a day."
-            checks.append(Check(name, "warn", f"{executor.living} living, {executor.silent} silent, {last}", advice))
+            checks.append(Check(name, "warn", f"{executor.living} living, {executor.silent} silent{last}", advice))
         elif executor.living == 0 or _is_old(executor.last_beat_at):
             advice = f"Start one: penstock worker --app YOUR.MODULE --executor {executor.executor_id}"
-            checks.append(Check(name, "warn", f"none is running, {last}", advice))
+            checks.append(Check(name, "warn", f"none is running{last}", advice))
         else:
             checks.append(Check(name, "ok", f"{executor.living} living"))
     return checks or [Check("workers", "warn", "no executor may claim anything", "Run: penstock executor subscribe ID")]

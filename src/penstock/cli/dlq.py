@@ -40,6 +40,9 @@ _ATTEMPTS = frozenset({"failed", "dead_lettered"})
 def list_command(
     kind: Annotated[str | None, typer.Option(help="Only of this job kind.")] = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="Also those replayed or discarded.")] = False,
+    before: Annotated[
+        str | None, typer.Option(help="Only those older than this one, such as job-12: the next page.", metavar="ID")
+    ] = None,
     limit: Limit = 50,
     json: AsJson = False,
 ) -> None:
@@ -48,18 +51,20 @@ def list_command(
     Example: penstock dlq list --kind send_invoice
     """
     with opened("dlq") as connection:
-        letters = dead_letters.list_newest(connection, kind=kind, resolved=resolved, limit=limit)
+        page = dead_letters.list_newest(connection, kind=kind, resolved=resolved, before=before, limit=limit)
     if json:
-        show_json(letters)
+        show_json(page)
         return
     show_table(
         ("id", "job", "kind", "reason", "error", "died", "resolution"),
         [
             (one.id, one.job_id, one.what, one.reason, error_line(one.error), one.dead_at, one.resolution)
-            for one in letters
+            for one in page.dead_letters
         ],
         empty="no dead letters",
     )
+    if page.next_before is not None:
+        typer.echo(f"there are more: go on with --before {page.next_before}", err=True)
 
 
 @app.command("show")
@@ -94,9 +99,9 @@ def replay_command(
     """
 
     def replay(connection: Connection, letter_id: str) -> Json:
-        return {"id": letter_id, "replayed_as": dead_letters.replay(connection, letter_id, actor)}
+        return {"id": letter_id, "job_id": dead_letters.replay(connection, letter_id, actor)}
 
-    _each(ids, kind, every, replay, lambda done: f"{done['id']}: replayed as {done['replayed_as']}", json)
+    _each(ids, kind, every, replay, lambda done: f"{done['id']}: replayed as job {done['job_id']}", json)
 
 
 @app.command("discard")
@@ -150,6 +155,8 @@ def _each(
                 counter.at(len(done) + refusals)
     if as_json:
         show_json(done)
+    elif not count:
+        typer.echo("no open dead letters" if kind is None else cell(f"no open dead letters of kind {kind}"))
     if refusals:
         raise typer.Exit(1)
 

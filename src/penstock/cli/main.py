@@ -1,5 +1,6 @@
 """The `penstock` command."""
 
+import errno
 import os
 import sys
 from importlib.metadata import version
@@ -10,7 +11,10 @@ import typer
 from penstock.cli import config, dlq, doctor, executor, job, pool, schedule, schema, tick, worker
 from penstock.cli.demo.command import demo_command
 from penstock.cli.output import complain
+from penstock.cli.signals import end_in_order
 from penstock.errors import PenstockError
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 app = typer.Typer(
     name="penstock",
@@ -49,6 +53,8 @@ def penstock(
 
 def main() -> None:
     """Run the command; our own errors are a message and exit code 1, never a traceback."""
+    _have_streams()
+    end_in_order()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -61,6 +67,19 @@ def main() -> None:
         # whoever read us has left; what is still buffered must not be written at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        complain(f"cannot write: {error.strerror}")
+        sys.exit(1)
+
+
+def _have_streams() -> None:
+    """A stream that was closed before we began (`>&-`) is one into nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 def _run() -> None:

@@ -1,5 +1,7 @@
 """penstock config, pool, schedule, executor, tick."""
 
+import pytest
+
 from penstock.kernel.connection import Connection
 from tests.acceptance.cli.conftest import Penstock, break_a_part_of_the_tick
 
@@ -24,6 +26,11 @@ def test_config_set_changes_a_setting_and_says_what_it_was(penstock: Penstock) -
 def test_config_refuses_an_unknown_setting(penstock: Penstock) -> None:
     assert "'nope' is not a setting" in penstock.refuses("config", "set", "nope", "1")
     assert "nope is not set" in penstock.refuses("config", "get", "nope")
+
+
+def test_a_value_that_does_not_fit_is_answered_with_what_does(penstock: Penstock) -> None:
+    said = penstock.refuses("config", "set", "queue.lease_ms.default", "1 minute")
+    assert "It takes whole milliseconds, 10 to 999999999." in said
 
 
 def test_an_error_prints_square_brackets_and_control_characters_as_they_were_written(penstock: Penstock) -> None:
@@ -83,6 +90,18 @@ def test_an_executor_is_registered_subscribed_and_deregistered(penstock: Penstoc
 def test_an_unknown_executor_cannot_be_subscribed(penstock: Penstock) -> None:
     said = penstock.refuses("executor", "subscribe", "nobody")
     assert "penstock executor register nobody" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "next_step"),
+    [
+        (["register", "mailer", "--db-role", "nope"], "create role nope"),
+        (["deregister", "nope"], "penstock executor list"),
+        (["subscribe", "default", "--event-domain", "nope"], "select penstock.fn_event_domain_register('nope')"),
+    ],
+)
+def test_a_refusal_says_what_to_do_next(penstock: Penstock, words: list[str], next_step: str) -> None:
+    assert next_step in penstock.refuses("executor", *words)
 
 
 def test_mot_cannot_be_an_executor(penstock: Penstock) -> None:

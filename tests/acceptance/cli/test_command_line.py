@@ -96,6 +96,15 @@ def test_a_reader_who_leaves_early_is_no_error_worth_a_word(penstock: Penstock, 
     assert process.communicate(timeout=DEADLINE_S)[1] == ""
 
 
+@pytest.mark.parametrize("words", [["job", "list", "--limit", "1000"], ["pool", "list"], ["config", "list", "--json"]])
+def test_a_full_disk_is_one_line_and_a_failure(penstock: Penstock, db: Connection, words: list[str]) -> None:
+    jobs.enqueue_many(db, [{"kind": "send"}] * 1000)
+    with open("/dev/full", "w") as full:
+        process = penstock.start(*words, stdout=full)
+    assert process.communicate(timeout=DEADLINE_S)[1] == "penstock: cannot write: No space left on device\n"
+    assert process.returncode == 1
+
+
 def test_ctrl_c_ends_a_command_without_a_word(penstock: Penstock, db: Connection, session: Connect) -> None:
     job_id = jobs.enqueue(db, {"kind": "send"})
     with session().transaction() as holding:
@@ -126,10 +135,13 @@ def test_an_operator_needs_no_superuser(penstock: Penstock, db: Connection, data
 def test_who_may_only_look_changes_nothing(penstock: Penstock, db: Connection, database: str) -> None:
     logins = Logins(db, database)
     try:
-        penstock.environment["PENSTOCK_DATABASE_URL"] = database.replace(
-            "//postgres@", f"//{logins.make('penstock_reader')}@"
-        )
-        assert "permission denied" in penstock.refuses("config", "set", "queue.lease_ms.default", "30000")
+        reader = logins.make("penstock_reader")
+        penstock.environment["PENSTOCK_DATABASE_URL"] = database.replace("//postgres@", f"//{reader}@")
+        said = penstock.refuses("config", "set", "queue.lease_ms.default", "30000")
+        assert "permission denied for function fn_config_set" in said
+        assert f"You are connected as {reader}." in said
+        assert f"grant ROLE to {reader}" in said
+        assert "workflow_admin to operate" in said
     finally:
         logins.drop()
 

@@ -32,6 +32,7 @@ def test_a_server_that_does_not_answer_is_a_failure(tmp_path: Path) -> None:
     assert ran.code == 1
     assert "fail  postgresql  cannot connect" in ran.out
     assert "-> Check PENSTOCK_DATABASE_URL" in ran.out
+    assert "penstock doctor" not in ran.out
 
 
 def test_everything_that_needs_somebody_is_named(penstock: Penstock, db: Connection) -> None:
@@ -93,8 +94,15 @@ def test_a_login_without_any_role_is_told_what_to_ask_for(penstock: Penstock, db
         state, said, advice = _states(penstock)["roles"]
     finally:
         logins.drop()
-    assert (state, said) == ("warn", f"{name} holds none of Penstock's roles")
-    assert f"grant dot_executor to {name}" in advice
+    assert (state, said) == ("fail", f"{name} holds none of Penstock's roles")
+    assert f"A superuser, or whoever made the roles, runs: grant penstock_producer, dot_executor to {name}" in advice
+
+
+def test_a_worker_that_stopped_in_order_was_heard_from(penstock: Penstock, db: Connection) -> None:
+    incarnation = uuid4()
+    db.execute("select penstock.fn_queue_heartbeat('default', 'PG_worker', %s)", [incarnation])
+    db.execute("select penstock.fn_queue_farewell('default', %s)", [incarnation])
+    assert _states(penstock)["workers of default"][:2] == ("warn", "none is running")
 
 
 def test_an_open_transaction_is_seen_with_its_process(db: Connection, session: Connect) -> None:

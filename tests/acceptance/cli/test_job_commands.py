@@ -87,7 +87,9 @@ def test_a_dead_lettered_job_shows_its_errors_and_how_to_run_it_again(penstock: 
 
 
 def test_a_job_that_does_not_exist_is_a_failure(penstock: Penstock) -> None:
-    assert "job 999 does not exist" in penstock.refuses("job", "show", 999)
+    for what in ("show", "cancel", "retry"):
+        said = penstock.refuses("job", what, 999)
+        assert "job 999 does not exist\npenstock job list shows" in said
 
 
 @pytest.mark.parametrize("job_id", ["abc", "0", str(2**63)])
@@ -135,9 +137,9 @@ def test_a_dead_letter_shows_the_job_as_it_was_and_every_error(penstock: Penstoc
 def test_a_replayed_letter_leaves_the_list_but_stays_on_record(penstock: Penstock, db: Connection) -> None:
     _dead_letter(db)
     (done,) = penstock.json("dlq", "replay", "job-1", "--actor", "user:ann")
-    assert done["replayed_as"].startswith("job-")
-    assert penstock.json("dlq", "list") == []
-    (letter,) = penstock.json("dlq", "list", "--resolved")
+    assert penstock.json("job", "show", done["job_id"])["job"]["job_kind"] == "send"
+    assert penstock.json("dlq", "list")["dead_letters"] == []
+    (letter,) = penstock.json("dlq", "list", "--resolved")["dead_letters"]
     assert (letter["resolution"], letter["resolved_by"]) == ("replayed", "user:ann")
     assert "was replayed" in penstock.refuses("dlq", "replay", "job-1")
 
@@ -146,13 +148,38 @@ def test_all_letters_of_a_kind_are_replayed_and_no_others(penstock: Penstock, db
     for kind in ("send", "send", "other"):
         _dead_letter(db, kind)
     assert len(penstock.json("dlq", "replay", "--kind", "send")) == 2
-    assert [one["what"] for one in penstock.json("dlq", "list")] == ["other"]
+    assert [one["what"] for one in penstock.json("dlq", "list")["dead_letters"]] == ["other"]
+
+
+def test_a_replay_names_the_new_job_as_other_commands_do(penstock: Penstock, db: Connection) -> None:
+    _dead_letter(db)
+    said = penstock.ok("dlq", "replay", "job-1")
+    (replayed,) = penstock.json("job", "list", "--status", "ready")["jobs"]
+    assert said == f"job-1: replayed as job {replayed['job_id']}\n"
+
+
+def test_a_replay_of_all_says_when_there_is_nothing_to_replay(penstock: Penstock) -> None:
+    assert penstock.ok("dlq", "replay", "--all") == "no open dead letters\n"
+    assert penstock.ok("dlq", "discard", "--kind", "send", "--reason", "x") == "no open dead letters of kind send\n"
+    assert penstock.json("dlq", "replay", "--all") == []
+
+
+def test_the_dead_letters_are_turned_page_by_page(penstock: Penstock, db: Connection) -> None:
+    for _ in range(3):
+        _dead_letter(db)
+    first = penstock.run("dlq", "list", "--limit", 2)
+    assert first.err == "there are more: go on with --before job-2\n"
+    second = penstock.run("dlq", "list", "--limit", 2, "--before", "job-2")
+    assert (second.err, second.out.splitlines()[1].split()[0]) == ("", "job-1")
+    page = penstock.json("dlq", "list", "--limit", 2)
+    assert ([one["id"] for one in page["dead_letters"]], page["next_before"]) == (["job-3", "job-2"], "job-2")
+    assert "An id looks like job-12" in penstock.refuses("dlq", "list", "--before", "2")
 
 
 def test_a_discarded_letter_keeps_the_reason(penstock: Penstock, db: Connection) -> None:
     _dead_letter(db)
     penstock.ok("dlq", "discard", "--all", "--reason", "the customer is gone")
-    (letter,) = penstock.json("dlq", "list", "--resolved")
+    (letter,) = penstock.json("dlq", "list", "--resolved")["dead_letters"]
     assert letter["resolution"] == "discarded: the customer is gone"
 
 
