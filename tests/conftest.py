@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,11 @@ from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
 
 Connect = Callable[[], Connection]
+
+
+def pytest_configure() -> None:
+    # under nohup the processes we start would inherit that a hang-up is ignored
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
