@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.complete
+# a process per core and one more, each with a server of its own: tests wait more than they compute
+PARALLEL ?= -n 3 --dist loadfile
 
 .PHONY: setup demo test lint bench soak chaos schema lock clean
 .DELETE_ON_ERROR:
@@ -26,10 +28,10 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 	@if $(BIN)/python -c 'import sys; from penstock.embedded import system_binaries; sys.exit(system_binaries(15) is None)'; then \
 	  echo "the kernel's tests again, on this machine's PostgreSQL 15"; \
-	  PENSTOCK_TEST_POSTGRES=15 $(BIN)/python -m pytest tests/sql tests/concurrency tests/migration; \
+	  PENSTOCK_TEST_POSTGRES=15 $(BIN)/python -m pytest $(PARALLEL) tests/sql tests/concurrency tests/migration; \
 	else \
 	  echo "no PostgreSQL 15 on this machine: the kernel's tests ran on the bundled one only"; \
 	fi

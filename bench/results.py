@@ -66,13 +66,15 @@ def cell(
     line: Line | None = None,
     *,
     against: float | None = None,
+    ratio: float | None = None,
     baseline: str | None = None,
     beside: Mapping[str, float] | None = None,
     detail: Mapping[str, Any] | None = None,
     reason: str | None = None,
 ) -> Cell:
-    """A cell with its ratio and its verdict worked out."""
-    ratio = figure / against if against else None
+    """A cell with its ratio and its verdict worked out. A ratio that is given is the median of the rounds' own."""
+    if ratio is None and against:
+        ratio = figure / against
     return Cell(
         name,
         _round(figure),

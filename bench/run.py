@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, TypeVar
 
 from bench.measure import Round, drain, enqueue
@@ -28,6 +29,7 @@ class Sizes:
     batches: tuple[int, ...] = (5000, 1000, 5000, 5000, 5000)
     long_batches: tuple[int, ...] = (5000, 5000)
     lone_jobs: int = 100
+    lone_rounds: int = 3
     lone_ms: int = 200
     ready: int = 1_000_000
     scheduled: int = 1_000_000
@@ -43,6 +45,7 @@ QUICK = Sizes(
     batches=(1000,),
     long_batches=(1000,),
     lone_jobs=5,
+    lone_rounds=1,
     lone_ms=50,
     ready=2000,
     scheduled=2000,
@@ -61,11 +64,16 @@ class Rounds:
     of: dict[str, list[Round]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
-    def best_enqueue(self, name: str) -> float:
-        return max(one.enqueue_per_s for one in self.of[name])
+    def enqueued(self, name: str) -> list[float]:
+        return [one.enqueue_per_s for one in self.of[name]]
 
-    def best_drain(self, name: str) -> Round:
-        return max(self.of[name], key=lambda one: one.drained.per_s)
+    def drained(self, name: str, what: str = "per_s") -> list[float]:
+        return [getattr(one.drained, what) for one in self.of[name]]
+
+
+def paired(ours: list[float], theirs: list[float]) -> float:
+    """The median of the rounds' own ratios: rounds stand minutes apart, the parties of one round seconds."""
+    return median(one / other for one, other in zip(ours, theirs, strict=False))
 
 
 @dataclass

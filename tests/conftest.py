@@ -23,6 +23,15 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What tests recorded as a summary is said at the end of the run, whichever process they ran in."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, text in report.user_properties:
+                if name == "summary":
+                    terminalreporter.write_line(text)
+
+
 @pytest.fixture(scope="session")
 def binaries() -> Binaries:
     """The bundled server, or the major version of Debian's that PENSTOCK_TEST_POSTGRES names."""

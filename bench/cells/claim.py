@@ -144,9 +144,7 @@ def _cost_in_fresh(bench: Bench, scope: Scope, loads: list[Jobs]) -> Cost:
     with connect(bench.server.fresh("bench_claim", migrated=True)) as connection:
         _permit(connection, scope)
         _load(connection, loads)
-        cost = _cost(connection, scope, bench.sizes.claims)
-    bench.server.drop("bench_claim")
-    return cost
+        return _cost(connection, scope, bench.sizes.claims)
 
 
 def _permit(connection: Connection, scope: Scope) -> None:

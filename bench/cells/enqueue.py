@@ -1,9 +1,11 @@
 """Bulk enqueue, against COPY of the same rows into the same tables, and against the peers."""
 
+from statistics import median
+
 from bench.measure import enqueue
 from bench.raw import KEYED_TABLES, Rows, copy_in, rows_of
 from bench.results import Cell, at_least, cell, missing
-from bench.run import RAW, Bench, Rounds
+from bench.run import RAW, Bench, Rounds, paired
 from penstock.kernel.connection import connect
 
 LINE = at_least(0.5)
@@ -13,7 +15,7 @@ AHEAD = at_least(1.0)
 def bulk(bench: Bench) -> list[Cell]:
     """Jobs without keys."""
     rounds = bench.rounds(bench.sizes.drain, bench.sizes.batches)
-    rates = {name: rounds.best_enqueue(name) for name in rounds.of}
+    rates = {name: median(rounds.enqueued(name)) for name in rounds.of}
     ours = rates[bench.ours.name]
     peers = {name: rate for name, rate in rates.items() if name not in (bench.ours.name, RAW)}
     against_copy = cell(
@@ -22,6 +24,7 @@ def bulk(bench: Bench) -> list[Cell]:
         "jobs/s",
         LINE,
         against=rates[RAW],
+        ratio=paired(rounds.enqueued(bench.ours.name), rounds.enqueued(RAW)),
         baseline="COPY into job and job_queue",
         detail={"jobs": rounds.jobs, "rounds": _all_rounds(rounds)},
     )
@@ -34,6 +37,7 @@ def bulk(bench: Bench) -> list[Cell]:
         "jobs/s",
         AHEAD,
         against=peers[fastest],
+        ratio=paired(rounds.enqueued(bench.ours.name), rounds.enqueued(fastest)),
         baseline=fastest,
         beside=peers,
         reason=str(rounds.failed) if rounds.failed else None,
@@ -59,10 +63,11 @@ def keyed(bench: Bench) -> list[Cell]:
     return [
         cell(
             "enqueue_keyed",
-            max(ours),
+            median(ours),
             "jobs/s",
             LINE,
-            against=max(copied),
+            against=median(copied),
+            ratio=paired(ours, copied),
             baseline="COPY into job, job_queue and once_key",
             detail={"jobs": n, "rounds": {bench.ours.name: _rounded(ours), RAW: _rounded(copied)}},
         )
@@ -70,7 +75,7 @@ def keyed(bench: Bench) -> list[Cell]:
 
 
 def _all_rounds(rounds: Rounds) -> dict[str, list[int]]:
-    return {name: _rounded([one.enqueue_per_s for one in all_of]) for name, all_of in rounds.of.items()}
+    return {name: _rounded(rounds.enqueued(name)) for name in rounds.of}
 
 
 def _rounded(rates: list[float]) -> list[int]:

@@ -273,7 +273,8 @@ class Release(Fenced):
     function = "fn_job_release"
 
     def move(self, view: View, nth: int, job: Job) -> None:
-        view.put(job.let_go("ready", attempt=job.attempt - 1))
+        begun = ((job.token or 0, job.attempt, "ready", "released"),) if job.status == "running" else ()
+        view.put(job.let_go("ready", attempt=job.attempt - 1, outcomes=(*job.outcomes, *begun)))
 
 
 @dataclass(frozen=True)

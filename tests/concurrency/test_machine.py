@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -340,23 +340,6 @@ class QueueMachine(RuleBasedStateMachine):
         self.machine.control(session, how if session in self.machine.model.open else "begin")
 
 
-class Summary:
-    """Says at the end of the run what the machine came to."""
-
-    def __init__(self, tally: Tally) -> None:
-        self.tally = tally
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        terminalreporter.write_line(f"the queue's state machine: {self.tally}")
-
-
-@pytest.fixture
-def tally(request: pytest.FixtureRequest) -> Tally:
-    tally = Tally()
-    request.config.pluginmanager.register(Summary(tally))
-    return tally
-
-
 @pytest.fixture
 def driver(database: str) -> Iterator[Driver]:
     driver = Driver(database, SESSIONS)
@@ -364,29 +347,38 @@ def driver(database: str) -> Iterator[Driver]:
     driver.close()
 
 
-def _run(driver: Driver, tally: Tally, examples: int, *, derandomize: bool) -> None:
+def _run(driver: Driver, record: Callable[[str, str], None], examples: int, *, derandomize: bool) -> None:
+    tally = Tally()
+
     class OnThisDatabase(QueueMachine):
         def __init__(self) -> None:
             super().__init__(driver, tally)
 
-    run_state_machine_as_test(
-        OnThisDatabase,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=STEPS,
-            deadline=None,
-            derandomize=derandomize,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    try:
+        run_state_machine_as_test(
+            OnThisDatabase,
+            settings=settings(
+                max_examples=examples,
+                stateful_step_count=STEPS,
+                deadline=None,
+                derandomize=derandomize,
+                report_multiple_bugs=False,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    finally:
+        record("summary", f"the queue's state machine: {tally}")
     assert tally.blocked.total() > 0, "nothing has blocked: the sessions never met"
 
 
-def test_every_operation_agrees_with_the_model_whatever_is_left_open(driver: Driver, tally: Tally) -> None:
-    _run(driver, tally, EXAMPLES, derandomize=True)
+def test_every_operation_agrees_with_the_model_whatever_is_left_open(
+    driver: Driver, record_property: Callable[[str, str], None]
+) -> None:
+    _run(driver, record_property, EXAMPLES, derandomize=True)
 
 
 @pytest.mark.long
-def test_every_operation_agrees_with_the_model_at_length(driver: Driver, tally: Tally) -> None:
-    _run(driver, tally, LONG_EXAMPLES, derandomize=False)
+def test_every_operation_agrees_with_the_model_at_length(
+    driver: Driver, record_property: Callable[[str, str], None]
+) -> None:
+    _run(driver, record_property, LONG_EXAMPLES, derandomize=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 from threading import Barrier
 from typing import Any
 
@@ -50,6 +51,27 @@ def test_migrating_again_changes_nothing(db: Connection, database: str, binaries
     assert migrate(db) == []
     assert dump(binaries, database) == before
     assert _objects(db) == objects
+
+
+def test_a_release_that_changed_functions_only_is_not_undone(db: Connection, database: str, binaries: Binaries) -> None:
+    db.execute("insert into penstock.schema_release (version) values ('99.10.0'), ('99.9.0')")
+    before = dump(binaries, database)
+    with pytest.raises(SchemaNewer, match=r"migrated by Penstock 99\.10\.0, this is \d"):
+        migrate(db)
+    assert dump(binaries, database) == before
+    check(db)  # a worker of the earlier release goes on
+
+
+def test_functions_an_earlier_release_made_are_dropped_and_others_left_alone(db: Connection) -> None:
+    signatures = ["penstock.fn_job_finish(bigint)", "penstock.long_gone(text, integer[])"]
+    for signature in [*signatures, "penstock.of_the_user()"]:
+        db.execute(f"create function {signature} returns void language sql as ''".encode())
+    db.execute("insert into penstock.schema_function select unnest(%s::text[])", [[*signatures, "penstock.never()"]])
+    assert migrate(db) == []
+    assert [_value(db, f"select to_regprocedure('{signature}')") for signature in signatures] == [None, None]
+    assert _value(db, "select to_regprocedure('penstock.of_the_user()')") is not None
+    made = _value(db, "select count(*) from penstock.schema_function")
+    assert made == len(list((files("penstock") / "sql" / "functions").iterdir()))
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "repeatable read", "serializable"])
@@ -150,14 +172,14 @@ def test_a_user_without_rights_is_refused(empty: str, server: EmbeddedPostgres) 
         assert _value(db, NOTHING_OF_OURS) == 0
 
 
-def test_an_owner_that_may_not_create_roles_is_told_which_are_missing(owner: Callable[[str], Connection]) -> None:
-    connection = owner("nocreaterole")
-    with pytest.raises(SchemaError) as refused:
-        migrate(connection)
-    assert "ordinary may not create roles, and this server lacks dot_executor, penstock_gateway" in str(refused.value)
-    assert "create role penstock_reader nologin;" in str(refused.value)
-    assert _value(connection, NOTHING_OF_OURS) == 0
-    assert _value(connection, "select count(*) from pg_roles where rolname = 'workflow_admin'") == 0
+def test_a_user_that_does_not_own_the_schema_is_told_who_does(database: str, server: EmbeddedPostgres) -> None:
+    with connect(server.url()) as superuser:
+        users = Logins(superuser, database)
+        try:
+            with pytest.raises(SchemaError, match=r"the schema penstock belongs to \w+, and \w+ may not act as it"):
+                migrate(users.member("workflow_admin"))
+        finally:
+            users.drop()
 
 
 def test_an_owner_that_may_not_create_roles_migrates_where_they_exist(

@@ -313,6 +313,24 @@ def test_a_release_makes_the_job_ready_for_anybody(db: Connection) -> None:
     assert refused(db, ids[:1], [claims[0].lease_token]) == [Answer(ids[0], False, "stale_token")]
 
 
+def test_a_release_of_a_job_that_was_running_leaves_a_trace(db: Connection) -> None:
+    begun, unbegun = enqueue(db), enqueue(db)
+    held = take(db, 2)
+    jobs.start(db, [begun], [held[0].lease_token])
+    twice = [begun, begun, unbegun]
+    jobs.release(db, twice, [held[0].lease_token, held[0].lease_token, held[1].lease_token])
+    assert rows(db, "select job_id, attempt, status::text, reason, lease_token from penstock.job_outcome") == [
+        (begun, 1, "ready", "released", held[0].lease_token)
+    ]
+    trail = "select happening, attempt from penstock.v_execution_event where job_id = %s order by happened_at"
+    assert rows(db, trail, begun) == [("enqueued", None), ("started", 1), ("released", 1)]
+    assert rows(db, trail, unbegun) == [("enqueued", None)]
+    again = take(db, 2, start=True)
+    assert [(claim.job_id, claim.attempt) for claim in again] == [(begun, 1), (unbegun, 1)]
+    finish(db, *again)
+    assert rows(db, "select status from penstock.v_job where job_id = %s", begun) == [("succeeded",)]
+
+
 def test_a_release_under_a_stale_token_gives_nothing_back(db: Connection) -> None:
     job_id = enqueue(db)
     stale = take_one(db)

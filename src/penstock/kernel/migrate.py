@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -47,8 +48,10 @@ def migrate(connection: Connection) -> list[Migration]:
         connection.execute("set local client_min_messages = warning")
         connection.execute("set local check_function_bodies = off")
         connection.execute("set local search_path = pg_catalog, pg_temp")
+        _refuse_stranger(connection)
         _make_roles(connection)
         _run(connection, _SQL / "ledger.sql")
+        _refuse_older_code(connection)
         applied = _applied(connection)
         _refuse_newer(applied, known)
         missing = [migration for migration in known if migration.version not in applied]
@@ -58,10 +61,10 @@ def migrate(connection: Connection) -> list[Migration]:
                 "insert into penstock.schema_migration (version, name, checksum) values (%s, %s, %s)",
                 [migration.version, migration.name, migration.checksum],
             )
-        for file in sorted(_sql_files(_SQL / "functions"), key=lambda file: file.name):
-            _run(connection, file)
+        made = _make_functions(connection)
         for file in sorted(_sql_files(_SQL / "views"), key=lambda file: file.name):
             _make_view(connection, file)
+        _drop_functions_besides(connection, made)
         _run(connection, _SQL / "seeds.sql")
         _run(connection, _SQL / "grants.sql")
     return missing
@@ -90,6 +93,64 @@ def _refuse_encoding(connection: Connection) -> None:
             f"the database {connection.info.dbname} has the encoding {encoding}: Penstock needs UTF8\n"
             "Make one with: create database NAME encoding 'UTF8' template template0"
         )
+
+
+def _refuse_stranger(connection: Connection) -> None:
+    row = connection.execute(
+        "select pg_get_userbyid(nspowner), current_user from pg_namespace"
+        " where nspname = 'penstock' and not pg_has_role(nspowner, 'usage')"
+    ).fetchone()
+    if row is not None:
+        raise SchemaError(
+            f"the schema penstock belongs to {row[0]}, and {row[1]} may not act as it\nMigrate as {row[0]}."
+        )
+
+
+def _refuse_older_code(connection: Connection) -> None:
+    """A release may change functions alone: an earlier one must not put its own back."""
+    ours = version("penstock")
+    seen = [row[0] for row in connection.execute("select version from penstock.schema_release").fetchall()]
+    newest = max(seen, key=_in_order, default=ours)
+    if _in_order(newest) > _in_order(ours):
+        raise SchemaNewer(
+            f"the database was migrated by Penstock {newest}, this is {ours}: install that version, or a later one"
+        )
+    connection.execute("insert into penstock.schema_release (version) values (%s) on conflict do nothing", [ours])
+
+
+def _in_order(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split(".")[:3])
+
+
+def _make_functions(connection: Connection) -> list[str]:
+    """Make every function anew. Returns their signatures."""
+    before = _function_rows(connection)
+    for file in sorted(_sql_files(_SQL / "functions"), key=lambda file: file.name):
+        _run(connection, file)
+    return [signature for signature, row in _function_rows(connection).items() if before.get(signature) != row]
+
+
+def _function_rows(connection: Connection) -> dict[str, str]:
+    """Each function's signature, and which transaction wrote its row in the catalogue."""
+    rows = connection.execute(
+        "select oid::regprocedure::text, xmin::text from pg_proc where pronamespace = 'penstock'::regnamespace"
+    ).fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def _drop_functions_besides(connection: Connection, made: list[str]) -> None:
+    """Drop what an earlier version made from a file and this one does not: left in place, a call may be ambiguous."""
+    gone = connection.execute(
+        "delete from penstock.schema_function where signature <> all (%s)"
+        " returning signature, to_regprocedure(signature) is not null",
+        [made],
+    ).fetchall()
+    for signature, exists in gone:
+        if exists:
+            connection.execute(f"drop routine {signature}".encode())
+    connection.execute(
+        "insert into penstock.schema_function (signature) select unnest(%s::text[]) on conflict do nothing", [made]
+    )
 
 
 def _make_view(connection: Connection, file: Traversable) -> None:

@@ -1460,13 +1460,21 @@ declare
   v_domains text[];
 begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, null);
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
   with held as materialized (
-    select q.job_id, x.ordinality
+    select q.job_id, x.ordinality, q.enqueued_at, q.lease_token, q.leased_by, q.started_at, q.attempt
       from penstock.job_queue q join unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
         on x.job_id = q.job_id and x.token = q.lease_token
      where q.job_id = any (p_job_ids) and q.status in ('leased', 'running')
        and not q.cancel_requested and (v_rules is null or q.rule = any (v_rules))
      order by q.job_id for update of q
+  ), begun as (
+    insert into penstock.job_outcome (
+      job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
+    -- a pair may have been given twice
+    select distinct on (h.job_id) h.job_id, clock_timestamp(), h.lease_token, h.enqueued_at, h.started_at, h.leased_by, h.attempt,
+           'ready'::penstock.job_status, 'released'
+      from held h where h.started_at is not null
   ), released as (
     update penstock.job_queue q
        set status = 'ready', attempt = q.attempt - 1, lease_token = null, lease_until = null, leased_by = null,
@@ -3317,6 +3325,12 @@ CREATE UNLOGGED TABLE penstock.queue_tick_part (
 )
 WITH (fillfactor='50');
 
+-- Name: schema_function; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.schema_function (
+    signature text NOT NULL
+);
+
 -- Name: schema_migration; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.schema_migration (
@@ -3324,6 +3338,13 @@ CREATE TABLE penstock.schema_migration (
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: schema_release; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.schema_release (
+    version text NOT NULL,
+    migrated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 -- Name: schema_view; Type: TABLE; Schema: penstock; Owner: -
@@ -3389,6 +3410,7 @@ UNION ALL
     o.finished_at AS happened_at,
         CASE o.status
             WHEN 'retrying'::penstock.job_status THEN 'failed'::text
+            WHEN 'ready'::penstock.job_status THEN 'released'::text
             ELSE (o.status)::text
         END AS happening,
     NULL::text AS actor,
@@ -3982,10 +4004,20 @@ ALTER TABLE ONLY penstock.queue_tick_part
 ALTER TABLE ONLY penstock.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (schedule_id);
 
+-- Name: schema_function schema_function_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.schema_function
+    ADD CONSTRAINT schema_function_pkey PRIMARY KEY (signature);
+
 -- Name: schema_migration schema_migration_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.schema_migration
     ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (version);
+
+-- Name: schema_release schema_release_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.schema_release
+    ADD CONSTRAINT schema_release_pkey PRIMARY KEY (version);
 
 -- Name: schema_view schema_view_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 

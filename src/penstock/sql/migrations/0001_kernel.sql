@@ -194,7 +194,7 @@ create table penstock.lane_check (
   lane text collate "C" not null
 );
 
--- status is what the job became: a terminal state, or retrying/ready after an attempt that failed.
+-- status is what the job became: a terminal state, retrying after an attempt that failed, ready after one given back.
 create table penstock.job_outcome (
   job_id bigint not null,
   finished_at timestamptz not null,
