@@ -60,7 +60,7 @@ def test_the_limit_holds_while_many_claim_and_let_go(db: Connection, session: Co
         finally:
             done.set()
         seen = answer(watching)
-    assert sum(taken_in_all) > 100
+    assert sum(taken_in_all) > 20
     assert all(seen[one] <= most[one] for one in most)
 
 
