@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.complete
 # a process per core and one more, each with a server of its own: tests wait more than they compute
-PARALLEL ?= -n 3 --dist loadfile
+PARALLEL ?= -n 3 --dist loadgroup
 
 .PHONY: setup demo test lint bench soak chaos schema lock clean
 .DELETE_ON_ERROR:
@@ -50,7 +50,7 @@ schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL
 
 lock: setup  ## resolve the newest versions pyproject.toml allows
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --upgrade --extra dev --all-build-deps --allow-unsafe --strip-extras --generate-hashes \
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra spark --all-build-deps --allow-unsafe --strip-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
 
 clean:

@@ -23,6 +23,14 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file stay in one process, and all that need Spark in the same: it takes a while to start."""
+    for item in items:
+        file = item.path.relative_to(item.config.rootpath)
+        group = "spark" if file.parts[:2] == ("tests", "pipeline") else str(file)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What tests recorded as a summary is said at the end of the run, whichever process they ran in."""
     for outcome in ("passed", "failed"):

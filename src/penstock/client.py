@@ -10,8 +10,9 @@ from uuid import UUID
 
 from penstock.embedded import EmbeddedPostgres
 from penstock.errors import SettingsError
-from penstock.kernel import databases, jobs
+from penstock.kernel import databases, executions, jobs
 from penstock.kernel.connection import Connection, connect
+from penstock.kernel.executions import ExecutionView
 from penstock.kernel.migrate import migrate
 from penstock.model import Enqueued, JobView, Json
 from penstock.settings import read_settings
@@ -95,6 +96,39 @@ class Client:
                 text = None if chunk is None else jobs.json_text(chunk)
                 made += sent.result()
         return made
+
+    def execute(
+        self,
+        playbook: str,
+        payload: Json | None = None,
+        *,
+        key: str | None = None,
+        pool: str | None = None,
+        trace: str | None = None,
+        priority: int | None = None,
+        process_after: datetime | None = None,
+        correlation_id: str | None = None,
+        actor: str | None = None,
+        connection: Any = None,
+    ) -> int:
+        """Start an execution of a playbook and return its id; the same key again is the same execution."""
+        request = {
+            "playbook": playbook,
+            "payload": payload,
+            "idempotency_key": key,
+            "pool": pool,
+            "trace": trace,
+            "priority": priority,
+            "process_after": process_after,
+            "correlation_id": correlation_id,
+            "actor": actor,
+        }
+        given = {name: value for name, value in request.items() if value is not None}
+        return executions.execute(connection or self._open(), given)
+
+    def execution(self, execution_id: int) -> ExecutionView:
+        """An execution, live or finished."""
+        return executions.show(self._open(), execution_id)
 
     def job(self, job_id: int) -> JobView:
         """A job whole, live or finished."""

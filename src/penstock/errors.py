@@ -2,7 +2,18 @@
 
 PenstockError
 ├── SettingsError            a setting or command-line value that cannot be used
+├── SpecError                a catalog file that cannot be used
+├── CredentialError          a credential that cannot be had, or a file of them that cannot be used
 ├── EmbeddedPostgresError    the embedded server could not be started, stopped or found
+├── EmbeddedNatsError        the same for the embedded NATS server
+├── JarsMissing              Spark's connector could not be fetched
+├── SourceError              a source of messages that cannot be used
+│   ├── SourceUnavailable    no answer from it; it may come back
+│   ├── SourceMissing        the topic, stream or consumer is not there
+│   ├── SourceRefused        the credential does not open it
+│   └── SourceUnfit          it is set up in a way that would lose or repeat messages
+├── DataLoss                 the source no longer holds what the ledger expects
+├── NotActive                a runtime for a subscription that is not to be read
 ├── DatabaseUnavailable      no answer from PostgreSQL
 ├── Busy                     an open transaction elsewhere holds what this needs
 ├── WorkerBroken             a worker that could not go on, and ended itself
@@ -15,8 +26,13 @@ PenstockError
     ├── ForbiddenPayload     ├── PayloadTooLarge      ├── BadText
     ├── BadRequest           ├── BadSchedule          ├── BadConfig
     ├── IllegalMove          ├── UnknownJob           ├── UnknownDeadLetter
-    └── UnknownEventDomain   └── UnknownEventType
+    ├── UnknownEventDomain   ├── UnknownEventType     ├── UnknownPlaybook
+    ├── UnknownSubscription  ├── NotInThisVersion     ├── RuntimeReplaced
+    ├── SubscriptionHeld     ├── StagingLost          ├── SourceChanged
+    └── StillUnfit
 """
+
+from collections.abc import Sequence
 
 
 class PenstockError(Exception):
@@ -27,7 +43,55 @@ class SettingsError(PenstockError):
     pass
 
 
+class SpecError(PenstockError):
+    """Every problem of a catalog file: `problems` holds (line, path, what is wrong), the message a line for each."""
+
+    def __init__(self, shown: Sequence[str], problems: Sequence[tuple[int | None, str, str]] = ()) -> None:
+        super().__init__("\n".join(shown))
+        self.problems = tuple(problems)
+
+
+class CredentialError(PenstockError):
+    pass
+
+
 class EmbeddedPostgresError(PenstockError):
+    pass
+
+
+class EmbeddedNatsError(PenstockError):
+    pass
+
+
+class JarsMissing(PenstockError):
+    pass
+
+
+class SourceError(PenstockError):
+    pass
+
+
+class SourceUnavailable(SourceError):
+    pass
+
+
+class SourceMissing(SourceError):
+    pass
+
+
+class SourceRefused(SourceError):
+    pass
+
+
+class SourceUnfit(SourceError):
+    pass
+
+
+class DataLoss(PenstockError):
+    pass
+
+
+class NotActive(PenstockError):
     pass
 
 
@@ -156,6 +220,54 @@ class BadConfig(Refused):
     sqlstate = "PS015"
 
 
+class UnknownPlaybook(Refused):
+    """Playbooks are registered before anything names them."""
+
+    sqlstate = "PS016"
+
+
+class UnknownSubscription(Refused):
+    """No subscription of that path is registered."""
+
+    sqlstate = "PS017"
+
+
+class NotInThisVersion(Refused):
+    """The entry asks for something this version does not do."""
+
+    sqlstate = "PS018"
+
+
+class RuntimeReplaced(Refused):
+    """Another runtime has taken the subscription: this one commits nothing any more."""
+
+    sqlstate = "PS019"
+
+
+class SubscriptionHeld(Refused):
+    """Another runtime holds the subscription."""
+
+    sqlstate = "PS020"
+
+
+class StagingLost(Refused):
+    """The staged rows are not those the tasks wrote; nothing was committed."""
+
+    sqlstate = "PS021"
+
+
+class SourceChanged(Refused):
+    """A part of the source is not the one the ledger knows."""
+
+    sqlstate = "PS022"
+
+
+class StillUnfit(Refused):
+    """The dead-lettered message still cannot become an execution."""
+
+    sqlstate = "PS023"
+
+
 class NotAllowed(Refused):
     """The database role lacks the right to do that."""
 
@@ -186,6 +298,14 @@ BY_SQLSTATE: dict[str, type[Refused]] = {
         UnknownEventType,
         UnknownDeadLetter,
         BadConfig,
+        UnknownPlaybook,
+        UnknownSubscription,
+        NotInThisVersion,
+        RuntimeReplaced,
+        SubscriptionHeld,
+        StagingLost,
+        SourceChanged,
+        StillUnfit,
         NotAllowed,
         BadText,
     )

@@ -88,6 +88,11 @@ class Job:
         return self._facts.trace
 
     @property
+    def playbook_ref(self) -> str | None:
+        """Which playbook, at which version, it runs a step of."""
+        return self._facts.playbook_ref
+
+    @property
     def actor(self) -> str:
         return self._facts.actor
 

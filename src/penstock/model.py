@@ -36,6 +36,7 @@ class Facts(NamedTuple):
     causation_event_id: UUID | None
     trace: str | None
     actor: str
+    playbook_ref: str | None = None
 
 
 class Answer(NamedTuple):

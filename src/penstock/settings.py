@@ -21,6 +21,8 @@ class Settings(BaseSettings):
     home: Annotated[Path, Field(validate_default=True)] = Path("~/.penstock")
     # which database of the embedded server; made when it is first used
     database: str = "postgres"
+    # a YAML file of aliases; read_credentials says what it must be like
+    credentials: Path | None = None
 
     @property
     def data_folder(self) -> Path:

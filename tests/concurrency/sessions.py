@@ -15,9 +15,9 @@ T = TypeVar("T")
 DEADLINE_S = 60.0
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
     """Look again and again until the condition holds, up to a deadline."""
-    deadline, pause = monotonic() + DEADLINE_S, Event()
+    deadline, pause = monotonic() + deadline_s, Event()
     while not condition():
         assert monotonic() < deadline, f"never happened: {what}"
         pause.wait(0.005)

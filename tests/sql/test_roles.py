@@ -6,11 +6,13 @@ import pytest
 
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
+from tests.ingest.support import Runtime, playbook, subscription
 from tests.logins import ROLES, Logins, outcome
 
 PRODUCERS = set(ROLES) - {"penstock_reader"}
 EXECUTORS = {"dot_executor", "workflow_admin"}
 OPERATORS = {"workflow_admin"}
+PIPELINES = {"penstock_pipeline", "workflow_admin"}
 
 # Every public function: who may call it, and a call that works for them in the scene below.
 FUNCTIONS: dict[str, tuple[set[str], str]] = {
@@ -44,6 +46,18 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_schedule_drop": (OPERATORS, "'nightly'"),
     "fn_event_domain_register": (OPERATORS, "'mine'"),
     "fn_event_type_register": (OPERATORS, "'system', 'mine', 'update'"),
+    "fn_catalog_register": (OPERATORS, """'domain/mine', 'Playbook', '{"workflow": []}', ''"""),
+    "fn_subscription_move": (OPERATORS, "'subscriptions/orders', 'pause'"),
+    "fn_execute_batch": (PRODUCERS, """'[{"playbook": "domain/process_order"}]'"""),
+    "fn_runtime_lease": (PIPELINES, "'subscriptions/orders', %(incarnation)s, %(runtime)s"),
+    "fn_runtime_release": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
+    "fn_runtime_stop": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
+    "fn_runtime_said": (PIPELINES, "'subscriptions/orders', %(runtime)s, 'rate_limited', '{}'"),
+    "fn_ingest_stage_open": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
+    "fn_ingest_stage_clear": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
+    "fn_ingest_commit": (PIPELINES, "'subscriptions/orders', %(runtime)s, '{}', '{}'"),
+    "fn_ingest_position_set": (PIPELINES, "'subscriptions/orders', %(runtime)s, '{}', 'made_again', '{}'"),
+    "fn_ingest_room": (PIPELINES, "'subscriptions/orders', %(runtime)s, 10"),
 }
 
 READABLE_BY_ALL = {
@@ -57,6 +71,11 @@ READABLE_BY_ALL = {
     "v_dead_letter",
     "v_job_queue_dead_letter_open",
     "v_executor_subscription_health",
+    "catalog",
+    "v_execution",
+    "v_subscription",
+    "v_subscription_event",
+    "v_ingest_position",
 }
 READERS = {"workflow_admin", "dot_executor", "penstock_reader"}
 READABLE_BY_READERS = {
@@ -73,6 +92,9 @@ READABLE_BY_READERS = {
     "executor_grant",
     "job_result",
 }
+# bodies and inputs are data
+RUNNERS = {"workflow_admin", "dot_executor"}
+READABLE_BY_RUNNERS = {"ingest_message", "ingest_dead_letter", "execution_input"}
 
 
 @pytest.fixture
@@ -89,7 +111,13 @@ def scene(db: Connection) -> dict[str, Any]:
     letter = db.execute("select dead_letter_id from penstock.job_dead_letter").fetchone()
     assert letter is not None
     later = {"kind": "greet", "actor": "agency:all", "process_after": "2999-01-01"}
+    playbook(db)
+    subscription(db)
+    runtime = Runtime(db)
     return {
+        "incarnation": runtime.incarnation,
+        "runtime": runtime.lease.token,
+        "stage": runtime.stage,
         "leased": leased,
         "token": claim.lease_token,
         "letter": letter[0],
@@ -182,6 +210,23 @@ def test_direct_writes_to_every_table_are_refused(groups: tuple[str, ...], login
     assert {one: what for one, what in said.items() if not what.startswith("permission denied for table ")} == {}
 
 
+def test_the_pipeline_alone_may_stage_and_name_no_job(logins: Logins, scene: dict[str, Any]) -> None:
+    fields = "attempt, part, source_offset, message_id, attributes"
+    values = "'a', 'orders/0', 1, 'm', '[]'"
+    staging = f"penstock.{scene['stage']}"
+    for role in ROLES:
+        said = outcome(logins.member(role), f"insert into {staging} ({fields}) values ({values})")
+        assert (said == "works") == (role == "penstock_pipeline"), role
+    pipeline = logins.member("penstock_pipeline")
+    for statement in (
+        f"insert into {staging} (job_id, {fields}) values (1, {values})",
+        f"update {staging} set part = 'x'",
+        f"delete from {staging}",
+        f"select body from {staging}",
+    ):
+        assert outcome(pipeline, statement).startswith("permission denied")
+
+
 def test_no_role_holds_a_right_to_write_anything(db: Connection) -> None:
     rights = "insert, update, delete, truncate, references, trigger"
     held = db.execute(
@@ -195,7 +240,12 @@ def test_no_role_holds_a_right_to_write_anything(db: Connection) -> None:
 @pytest.mark.parametrize("groups", [*[(role,) for role in ROLES], ROLES], ids=[*ROLES, "all_roles"])
 def test_nobody_touches_sequences_or_the_schema_itself(groups: tuple[str, ...], logins: Logins, db: Connection) -> None:
     connection = logins.member(*groups)
-    for name in _relations(db, "S"):
+    names = set(_relations(db, "S"))
+    if "penstock_pipeline" in groups:
+        # what it stages gets its job id on the way in
+        names.remove("job_id_seq")
+        assert outcome(connection, "select setval('penstock.job_id_seq', 1)").startswith("permission denied")
+    for name in names:
         assert outcome(connection, f"select nextval('penstock.{name}')") == f"permission denied for sequence {name}"
         assert outcome(connection, f"select setval('penstock.{name}', 1)") == f"permission denied for sequence {name}"
     assert outcome(connection, "create table penstock.mine ()") == "permission denied for schema penstock"
@@ -208,6 +258,7 @@ def test_each_role_reads_what_it_may_and_nothing_else(role: str, logins: Logins,
     connection = logins.member(role)
     relations = _relations(db, "rpv")
     readable = READABLE_BY_ALL | (READABLE_BY_READERS if role in READERS else set())
+    readable |= READABLE_BY_RUNNERS if role in RUNNERS else set()
     assert {name for name in relations if outcome(connection, f"select * from penstock.{name}") == "works"} == readable
 
 

@@ -22,7 +22,7 @@ from tests.sql.support import (
     value,
 )
 
-PARTS = ["promote", "reap", "silence", "schedules", "lanes", "once_keys", "analyze", "partitions"]
+PARTS = ["promote", "reap", "silence", "schedules", "lanes", "once_keys", "analyze", "partitions", "subscriptions"]
 
 # what each part cannot do without, taken away
 BREAKS = {
@@ -33,6 +33,7 @@ BREAKS = {
     "lanes": "alter table penstock.lane_check rename to away",
     "once_keys": "alter function penstock.once_sweep rename to away",
     "partitions": "drop table penstock.event_outbox cascade",
+    "subscriptions": "alter table penstock.subscription_runtime rename to away",
 }
 
 
@@ -114,9 +115,10 @@ def test_partitions_are_made_two_months_ahead(db: Connection) -> None:
     db.execute(
         "do $$ declare t text; begin for t in select inhrelid::regclass from pg_inherits where inhparent in"
         " ('penstock.job'::regclass, 'penstock.job_outcome'::regclass, 'penstock.execution_event'::regclass,"
-        " 'penstock.event_outbox'::regclass) loop execute 'drop table ' || t; end loop; end $$"
+        " 'penstock.event_outbox'::regclass, 'penstock.ingest_message'::regclass)"
+        " loop execute 'drop table ' || t; end loop; end $$"
     )
-    assert tick(db)["partitions"] == {"ok": True, "did": 12}
+    assert tick(db)["partitions"] == {"ok": True, "did": 15}
     assert tick(db)["partitions"] == {"ok": True, "did": 0}
 
 

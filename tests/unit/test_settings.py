@@ -10,7 +10,7 @@ from penstock.settings import read_settings
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PENSTOCK_DATABASE_URL", "PENSTOCK_DATABASE", "PENSTOCK_HOME"):
+    for name in ("PENSTOCK_DATABASE_URL", "PENSTOCK_DATABASE", "PENSTOCK_HOME", "PENSTOCK_CREDENTIALS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -24,6 +24,12 @@ def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("PENSTOCK_DATABASE_URL", "")
     monkeypatch.setenv("PENSTOCK_DATABASE", "demo")
     assert (read_settings().database_url, read_settings().database) == (None, "demo")
+
+
+def test_the_file_of_credentials_is_unset_or_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_settings().credentials is None
+    monkeypatch.setenv("PENSTOCK_CREDENTIALS", "/etc/penstock/credentials.yaml")
+    assert read_settings().credentials == Path("/etc/penstock/credentials.yaml")
 
 
 def test_a_database_of_the_embedded_server_and_another_server_contradict_each_other(

@@ -26,7 +26,7 @@ def load_handlers(modules: list[str]) -> dict[str, JobFunction]:
             if kind in handlers and handlers[kind] is not function:
                 raise SettingsError(f"--app {name}: another module already has a handler for the job kind {kind!r}")
             handlers[kind] = function
-    if not handlers:
+    if modules and not handlers:
         raise SettingsError(f"--app {', '.join(modules)}: no function there is decorated with @penstock.job(kind)")
     return handlers
 

@@ -77,14 +77,16 @@ def show_command(
     """
     with opened("dlq") as connection:
         letter = dead_letters.show(connection, letter_id)
-        attempts = [one for one in reads.trail(connection, letter.job_id) if one.happening in _ATTEMPTS]
+        trail = reads.trail(connection, letter.job_id) if letter.job_id is not None else []
+        attempts = [one for one in trail if one.happening in _ATTEMPTS]
     if json:
         show_json({"dead_letter": letter, "attempts": attempts})
         return
     show_facts(_facts(letter))
-    show_heading("the job, as it was")
+    show_heading("the job, as it was" if letter.origin == "job" else "the message")
     show_facts(letter.snapshot)
-    show_heading("its attempts")
+    if attempts:
+        show_heading("its attempts")
     for attempt in attempts:
         _show_attempt(attempt)
 
@@ -163,11 +165,11 @@ def _each(
 
 def _matching(connection: Connection, kind: str | None) -> Iterator[str]:
     """The open letters, oldest first, page by page."""
-    after = 0
+    after = dead_letters.BEFORE_ALL
     while page := dead_letters.list_oldest(connection, kind=kind, after=after, limit=_PAGE):
         for letter in page:
             yield letter.id
-        after = page[-1].number
+        after = page[-1].id
 
 
 def _facts(letter: DeadLetter) -> Json:

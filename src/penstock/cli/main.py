@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli import config, dlq, doctor, executor, job, pool, schedule, schema, tick, worker
+from penstock.cli import (
+    catalog,
+    config,
+    dlq,
+    doctor,
+    execution,
+    executor,
+    explain,
+    job,
+    pool,
+    schedule,
+    schema,
+    subscription,
+    tick,
+    worker,
+)
 from penstock.cli.demo.command import demo_command
 from penstock.cli.output import complain
 from penstock.cli.signals import end_in_order
@@ -28,6 +43,12 @@ app.command("doctor")(doctor.doctor_command)
 app.command("migrate")(schema.migrate_command)
 app.command("worker")(worker.worker_command)
 app.command("tick")(tick.tick_command)
+app.command("validate")(catalog.validate_command)
+app.command("exec")(execution.exec_command)
+app.command("explain")(explain.explain_command)
+app.add_typer(catalog.app, name="catalog")
+app.add_typer(subscription.app, name="subscription")
+app.add_typer(execution.app, name="execution")
 app.add_typer(job.app, name="job")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(executor.app, name="executor")

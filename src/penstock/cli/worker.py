@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 def worker_command(
     app: Annotated[
-        list[str], typer.Option(help="Module that holds @penstock.job handlers, e.g. shop.jobs. Repeatable.")
-    ],
+        list[str] | None,
+        typer.Option(
+            help="Module that holds @penstock.job handlers, e.g. shop.jobs. Repeatable; only playbooks if left out."
+        ),
+    ] = None,
     pool: Annotated[
         list[str] | None, typer.Option(help="Serve only this pool. Repeatable; all pools if left out.")
     ] = None,
@@ -49,7 +52,7 @@ def worker_command(
     from penstock.worker.loop import Worker, WorkerOptions
 
     log_to_stderr()
-    handlers = load_handlers(app)
+    handlers = load_handlers(app or [])
     with waiting("starting PostgreSQL"):
         url = database_url()
     options = WorkerOptions(url, executor, tuple(pool) if pool else None, concurrency, poll_ms, grace_s)

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from penstock.embedded.process import start_time, wait_for
-from penstock.errors import EmbeddedPostgresError
+from penstock.errors import EmbeddedPostgresError, PenstockError
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,15 @@ class Users:
 
 
 @contextmanager
-def locked_users(path: Path, wait_s: float) -> Iterator[Users]:
+def locked_users(
+    path: Path, wait_s: float, server: str = "PostgreSQL", error: type[PenstockError] = EmbeddedPostgresError
+) -> Iterator[Users]:
     """Hold the lock: nobody else starts, joins, leaves or stops the server meanwhile."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if not wait_for(lambda: _lock(file), wait_s):
-            raise EmbeddedPostgresError(
-                f"{path} was locked by another process for {wait_s:.0f} s, which is starting or stopping PostgreSQL. "
+            raise error(
+                f"{path} was locked by another process for {wait_s:.0f} s, which is starting or stopping {server}. "
                 f"Look for it with: fuser {path}"
             )
         yield Users(file)

@@ -10,7 +10,8 @@ from penstock.kernel.connection import Connection, translated
 from penstock.model import Json
 
 _DIGITS = 18
-_BEYOND_ALL = 10**_DIGITS
+_BEYOND_ALL = (10**_DIGITS, "")
+BEFORE_ALL = "job-0"
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class DeadLetter:
     id: str
     origin: str
     number: int
-    job_id: int
+    job_id: int | None
     what: str
     reason: str
     error: Json | None
@@ -55,26 +56,28 @@ def list_newest(
     which = "" if resolved else " and resolved_at is null"
     found = _read(
         connection,
-        f" where number < %s and (%s::text is null or what = %s){which} order by number desc limit %s",
-        [_BEYOND_ALL if before is None else _parts(before)[1], kind, kind, limit + 1],
+        f" where (number, origin) < (%s, %s) and (%s::text is null or what = %s){which}"
+        " order by number desc, origin desc limit %s",
+        [*(_BEYOND_ALL if before is None else _parts(before)[::-1]), kind, kind, limit + 1],
     )
     page = found[:limit]
     return LetterPage(page, page[-1].id if len(found) > limit else None)
 
 
-def list_oldest(connection: Connection, *, kind: str | None = None, after: int = 0, limit: int) -> list[DeadLetter]:
-    """The open ones beyond a number, oldest first."""
+def list_oldest(connection: Connection, *, kind: str | None = None, after: str, limit: int) -> list[DeadLetter]:
+    """The open ones beyond one, oldest first."""
     return _read(
         connection,
-        " where number > %s and (%s::text is null or what = %s) and resolved_at is null order by number limit %s",
-        [after, kind, kind, limit],
+        " where (number, origin) > (%s, %s) and (%s::text is null or what = %s) and resolved_at is null"
+        " order by number, origin limit %s",
+        [*_parts(after)[::-1], kind, kind, limit],
     )
 
 
 def count_open(connection: Connection, *, kind: str | None = None) -> int:
     with translated(connection):
         row = connection.execute(
-            "select count(*) from penstock.v_job_queue_dead_letter_open where %s::text is null or job_kind = %s",
+            "select count(*) from penstock.v_dead_letter where resolved_at is null and (%s::text is null or what = %s)",
             [kind, kind],
         ).fetchone()
     assert row is not None
@@ -114,7 +117,8 @@ def _parts(letter_id: str) -> tuple[str, int]:
     origin, _, number = letter_id.rpartition("-")
     if not (origin and number.isascii() and number.isdigit() and len(number) <= _DIGITS):
         raise UnknownDeadLetter(
-            f"{letter_id!r} is not a dead letter", "An id looks like job-12; penstock dlq list shows the open ones."
+            f"{letter_id!r} is not a dead letter",
+            "An id looks like job-12 or ingest-12; penstock dlq list shows the open ones.",
         )
     return origin, int(number)
 

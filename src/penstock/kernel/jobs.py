@@ -95,7 +95,7 @@ _CLAIM = "penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s, %s)"
 _CLAIMED = "c.job_id, c.lease_token, c.job_kind, c.attempt, c.started, c.suspect, c.enqueued_at"
 _FACTS = (
     "j.job_id, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload::text, j.lane, j.event_domain,"
-    " j.correlation_id, j.causation_event_id, j.trace, j.actor"
+    " j.correlation_id, j.causation_event_id, j.trace, j.actor, j.playbook_ref"
 )
 # an answer that a stopped client does not read holds every lock of its statement: facts of a few jobs fit into a buffer
 FEW = 20

@@ -1,6 +1,8 @@
 """Bring a database to this version of the schema: all in one transaction, under an advisory lock."""
 
+import re
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
@@ -62,7 +64,7 @@ def migrate(connection: Connection) -> list[Migration]:
                 [migration.version, migration.name, migration.checksum],
             )
         made = _make_functions(connection)
-        for file in sorted(_sql_files(_SQL / "views"), key=lambda file: file.name):
+        for file in _views():
             _make_view(connection, file)
         _drop_functions_besides(connection, made)
         _run(connection, _SQL / "seeds.sql")
@@ -151,6 +153,16 @@ def _drop_functions_besides(connection: Connection, made: list[str]) -> None:
     connection.execute(
         "insert into penstock.schema_function (signature) select unnest(%s::text[]) on conflict do nothing", [made]
     )
+
+
+def _views() -> list[Traversable]:
+    """The views, each after those it reads."""
+    known = {
+        file.name.removesuffix(".sql"): file for file in sorted(_sql_files(_SQL / "views"), key=lambda one: one.name)
+    }
+    words = {name: set(re.findall(r"penstock\.(\w+)", file.read_text())) - {name} for name, file in known.items()}
+    order = TopologicalSorter({name: words[name] & known.keys() for name in known}).static_order()
+    return [known[name] for name in order]
 
 
 def _make_view(connection: Connection, file: Traversable) -> None:

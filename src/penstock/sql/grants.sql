@@ -15,7 +15,9 @@ grant usage on schema penstock to workflow_admin, dot_executor, penstock_produce
 
 -- Looking is for everybody with a role; jobs and events hold refs and safe scalars only.
 grant select on penstock.job, penstock.v_job, penstock.v_queue_health, penstock.v_job_queue_backlog, penstock.v_execution_event,
-  penstock.v_dead_letter, penstock.v_job_queue_dead_letter_open, penstock.v_executor_subscription_health, penstock.job_move
+  penstock.v_dead_letter, penstock.v_job_queue_dead_letter_open, penstock.v_executor_subscription_health, penstock.job_move,
+  penstock.catalog, penstock.v_subscription, penstock.v_execution, penstock.v_ingest_position,
+  penstock.v_subscription_event
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 -- views call it with the rights of whoever looks
 grant execute on function penstock.backlog, penstock.fn_job_list
@@ -27,7 +29,8 @@ grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.
   to workflow_admin, dot_executor, penstock_reader;
 
 -- Producers ask for jobs and record facts.
-grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many, penstock.fn_job_cancel, penstock.fn_iu_emit_event
+grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many, penstock.fn_job_cancel, penstock.fn_iu_emit_event,
+  penstock.fn_execute_batch
   to penstock_producer, dot_executor, penstock_mot, penstock_pipeline, penstock_gateway, workflow_admin;
 
 -- Executors claim and report.
@@ -42,3 +45,14 @@ grant execute on function penstock.fn_job_retry, penstock.fn_job_dead_letter_rep
   penstock.fn_executor_grant_set, penstock.fn_actor_binding_set, penstock.fn_pool_set, penstock.fn_config_set, penstock.fn_schedule_set,
   penstock.fn_schedule_drop, penstock.fn_event_domain_register, penstock.fn_event_type_register
   to workflow_admin;
+grant execute on function penstock.fn_catalog_register, penstock.fn_subscription_move to workflow_admin;
+
+-- The pipeline stages and commits; it holds subscriptions, and moves none.
+grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release, penstock.fn_runtime_stop, penstock.fn_runtime_said,
+  penstock.fn_ingest_stage_open, penstock.fn_ingest_stage_clear, penstock.fn_ingest_commit, penstock.fn_ingest_position_set,
+  penstock.fn_ingest_room
+  to penstock_pipeline, workflow_admin;
+grant usage on sequence penstock.job_id_seq to penstock_pipeline;
+
+-- Bodies and inputs are data: for those who run them, and for operators.
+grant select on penstock.ingest_message, penstock.execution_input, penstock.ingest_dead_letter to dot_executor, workflow_admin;

@@ -28,6 +28,15 @@ CREATE TYPE penstock.claim_run AS (
 CREATE DOMAIN penstock.executor_kind AS text COLLATE pg_catalog."C"
 	CONSTRAINT executor_kind_check CHECK ((VALUE = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text])));
 
+-- Name: ingest_verdict; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.ingest_verdict AS (
+	job_id bigint,
+	verdict text,
+	reason text,
+	execution_id bigint
+);
+
 -- Name: job_claim; Type: TYPE; Schema: penstock; Owner: -
 
 CREATE TYPE penstock.job_claim AS (
@@ -64,7 +73,9 @@ CREATE TYPE penstock.job_request AS (
 	event_domain text,
 	trace text,
 	max_attempts integer,
-	replay_of bigint
+	replay_of bigint,
+	playbook_ref text,
+	subscription text
 );
 
 -- Name: job_status; Type: TYPE; Schema: penstock; Owner: -
@@ -80,6 +91,18 @@ CREATE TYPE penstock.job_status AS ENUM (
     'succeeded',
     'dead_lettered',
     'cancelled'
+);
+
+-- Name: playbook_target; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.playbook_target AS (
+	path text,
+	ref text,
+	job_kind text,
+	executor text,
+	pool text,
+	lane text,
+	max_attempts smallint
 );
 
 -- Name: actor_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -219,6 +242,22 @@ CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind
   end
 $$;
 
+-- Name: bytes_are_json(bytea); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.bytes_are_json(p_body bytea) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE STRICT
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform convert_from(p_body, 'UTF8')::jsonb;
+  return true;
+exception
+  when invalid_text_representation or character_not_in_repertoire or untranslatable_character or statement_too_complex
+    or program_limit_exceeded or numeric_value_out_of_range then
+    return false;
+end
+$$;
+
 -- Name: caller(); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.caller() RETURNS text
@@ -272,6 +311,64 @@ begin
   select array_agg(g.lane) filter (where g.lane is not null) into v_lanes from gone g;
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
+  end if;
+end
+$$;
+
+-- Name: catalog_playbooks(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.catalog_playbooks(p_kind text, p_content jsonb) RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select p_content #>> '{spec,dispatch,playbook}' where p_kind = 'Subscription'
+  union
+  select jsonb_array_elements_text(d -> 'allowed')
+    from jsonb_array_elements(coalesce(p_content #> '{spec,headers,directives}', '[]')) d
+   where p_kind = 'Subscription' and d ->> 'controls' = 'dispatch.playbook'
+$$;
+
+-- Name: catalog_pools(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.catalog_pools(p_kind text, p_content jsonb) RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select p_content #>> '{spec,dispatch,execution_pool}' where p_content #> '{spec,dispatch,execution_pool}' is not null
+  union
+  select jsonb_array_elements_text(d -> 'allowed')
+    from jsonb_array_elements(coalesce(p_content #> '{spec,headers,directives}', '[]')) d
+   where d ->> 'controls' = 'dispatch.execution_pool'
+  union
+  select m.value
+    from jsonb_array_elements(coalesce(p_content #> '{spec,headers,directives}', '[]')) d, jsonb_each_text(d -> 'map') m
+   where d ->> 'controls' = 'priority'
+  union
+  select s ->> 'pool' from jsonb_array_elements(coalesce(p_content -> 'workflow', '[]')) s where s ? 'pool'
+$$;
+
+-- Name: catalog_refs_check(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.catalog_refs_check(p_kind text, p_content jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_missing text;
+begin
+  select min(r.playbook) into v_missing
+    from penstock.catalog_playbooks(p_kind, p_content) r(playbook)
+   where not exists (select from penstock.catalog c where c.path = r.playbook and c.kind = 'Playbook');
+  if v_missing is not null then
+    raise exception using errcode = 'PS016', message = format('the playbook %s is not in the catalog', v_missing),
+      hint = 'Register it first, or in the same file: penstock catalog register FILE';
+  end if;
+  select min(r.pool) into v_missing
+    from penstock.catalog_pools(p_kind, p_content) r(pool)
+   where not exists (select from penstock.pool p where p.pool = r.pool);
+  if v_missing is not null then
+    raise exception using errcode = 'PS003', message = format('the pool %s does not exist', v_missing),
+      hint = format('Make it: penstock pool set %s', v_missing);
   end if;
 end
 $$;
@@ -636,13 +733,15 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
        '|iu_core\.(routes_enabled|route_worker_enabled))$',
        '^(true|false)$', 'true or false'),
       ('^queue\.retry\.max_attempts\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$', '^([1-9][0-9]{0,2}|1000)$', 'a number of attempts, 1 to 1000'),
-      ('^queue\.(lease_ms|timeout_ms)\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$', '^[1-9][0-9]{1,8}$', 'whole milliseconds, 10 to 999999999'),
+      ('^(queue\.(lease_ms|timeout_ms)\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}|subscription\.lease_ms)$', '^[1-9][0-9]{1,8}$',
+       'whole milliseconds, 10 to 999999999'),
       ('^queue\.retry\.backoff\.strategy$', '^(exponential|linear|fixed)$', 'exponential, linear or fixed'),
       ('^queue\.retry\.backoff\.(base_ms|cap_ms)$', '^[0-9]{1,9}$', 'whole milliseconds, 0 to 999999999'),
       ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
-      ('^queue\.(heartbeat\.stale_threshold_seconds|once_key\.ttl_s\.(job|event|dedup|replay))$', '^[1-9][0-9]{0,8}$',
+      ('^(queue\.(heartbeat\.stale_threshold_seconds|once_key\.ttl_s\.(job|event|dedup|replay))|subscription\.stall_s)$',
+       '^[1-9][0-9]{0,8}$',
        'whole seconds, 1 to 999999999'),
-      ('^queue\.(safe_payload|result|error)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
+      ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
       ('^queue\.causation\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
     ) a(keys, pattern, words)
@@ -844,18 +943,18 @@ begin
 end
 $$;
 
--- Name: dead_letter_number(text); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: dead_letter_number(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.dead_letter_number(p_id text) RETURNS bigint
+CREATE FUNCTION penstock.dead_letter_number(p_id text, p_origin text) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 begin
-  if p_id is null or p_id !~ '^job-[0-9]{1,18}$' then
+  if p_id is null or p_id !~ ('^' || p_origin || '-[0-9]{1,18}$') then
     raise exception using errcode = 'PS014', message = format('%L is not a dead letter', p_id),
-      hint = 'An id looks like job-12; penstock dlq list shows the open ones.';
+      hint = 'An id looks like job-12 or ingest-12; penstock dlq list shows the open ones.';
   end if;
-  return substr(p_id, 5)::bigint;
+  return substr(p_id, length(p_origin) + 2)::bigint;
 end
 $_$;
 
@@ -891,6 +990,62 @@ begin
     causation_event_id, causation_depth, trace)
   values (p_event_id, p_event_domain, p_event_type, p_event_stream, p_subject_table, p_subject_ref, p_payload, p_actor,
           p_correlation_id, p_causation_event_id, v_depth, p_trace);
+end
+$$;
+
+-- Name: execute_one(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execute_one(p_request jsonb) RETURNS TABLE(execution_id bigint, created boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job_id bigint := nextval('penstock.job_id_seq');
+  v_target penstock.playbook_target;
+  v_request penstock.job_request;
+  v_unknown text;
+begin
+  select min(k) into v_unknown from jsonb_object_keys(p_request) k
+   where k not in ('playbook', 'payload', 'idempotency_key', 'pool', 'trace', 'priority', 'process_after', 'correlation_id', 'actor');
+  if v_unknown is not null then
+    raise exception using errcode = 'PS011', message = format('unknown field %s', v_unknown);
+  end if;
+  v_target := (penstock.playbook_targets(array[p_request ->> 'playbook']))[1];
+  if v_target.path is null then
+    raise exception using errcode = 'PS016', message = format('the playbook %s is not in the catalog', p_request ->> 'playbook'),
+      hint = 'penstock catalog list shows what is.';
+  end if;
+  perform penstock.execution_input_check(p_request -> 'payload');
+  -- jobs of all playbooks that use a tool are of one kind: the path keeps their keys apart
+  v_request := row(1, v_job_id, v_target.job_kind, v_target.path || ':' || (p_request ->> 'idempotency_key'), v_target.executor, null, null,
+    case when p_request -> 'payload' is not null then 'penstock://input/' || v_job_id end, null,
+    coalesce((p_request ->> 'priority')::integer, 0), (p_request ->> 'process_after')::timestamptz, p_request ->> 'correlation_id', null,
+    coalesce(p_request ->> 'actor', 'role:' || penstock.caller()), coalesce(p_request ->> 'pool', v_target.pool, 'shared'),
+    v_target.lane, null, p_request ->> 'trace', v_target.max_attempts, null, v_target.ref, null)::penstock.job_request;
+  select i.job_id, i.created into execution_id, created from penstock.job_insert(array[v_request]) i;
+  if created and p_request -> 'payload' is not null then
+    insert into penstock.execution_input (execution_id, input) values (execution_id, p_request -> 'payload');
+  end if;
+  return next;
+end
+$$;
+
+-- Name: execution_input_check(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_input_check(p_input jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_input is not null and jsonb_typeof(p_input) <> 'object' then
+    raise exception using errcode = 'PS011', message = format('the payload is a JSON %s: it must be an object', jsonb_typeof(p_input));
+  end if;
+  if octet_length(p_input::text) > penstock.config_text('execution.input.max_bytes', '1048576')::bigint then
+    raise exception using errcode = 'PS007', message = format('the payload has %s bytes, more than execution.input.max_bytes allows (%s)',
+      octet_length(p_input::text), penstock.config_text('execution.input.max_bytes', '1048576')),
+      hint = 'Keep large data elsewhere and pass its address.';
+  end if;
 end
 $$;
 
@@ -954,6 +1109,37 @@ begin
 end
 $$;
 
+-- Name: fn_catalog_register(text, text, jsonb, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text DEFAULT NULL::text) RETURNS TABLE(version integer, created boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_last penstock.catalog;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('penstock.catalog:' || p_path, 0));
+  select * into v_last from penstock.catalog c where c.path = p_path order by c.version desc limit 1;
+  if v_last.kind <> p_kind then
+    raise exception using errcode = 'PS011', message = format('%s is a %s: it cannot become a %s', p_path, v_last.kind, p_kind),
+      hint = 'Use another path.';
+  end if;
+  if v_last.content = p_content then
+    return query select v_last.version, false;
+    return;
+  end if;
+  perform penstock.catalog_refs_check(p_kind, p_content);
+  insert into penstock.catalog (path, version, kind, content, source, registered_by)
+  values (p_path, coalesce(v_last.version, 0) + 1, p_kind, p_content, p_source, v_actor);
+  if p_kind = 'Subscription' then
+    perform penstock.subscription_registered(p_path, coalesce(v_last.version, 0) + 1, v_actor);
+  end if;
+  return query select coalesce(v_last.version, 0) + 1, true;
+end
+$$;
+
 -- Name: fn_config_set(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text DEFAULT NULL::text) RETURNS text
@@ -989,10 +1175,15 @@ $_$;
 -- Name: fn_dead_letter_replay(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text DEFAULT NULL::text) RETURNS text
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select 'job-' || penstock.fn_job_dead_letter_replay(penstock.dead_letter_number(p_id), p_actor)
+begin
+  if p_id like 'ingest-%' then
+    return 'job-' || penstock.ingest_replay(penstock.dead_letter_number(p_id, 'ingest'), penstock.actor_checked(p_actor));
+  end if;
+  return 'job-' || penstock.fn_job_dead_letter_replay(penstock.dead_letter_number(p_id, 'job'), p_actor);
+end
 $$;
 
 -- Name: fn_dead_letter_resolve(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1003,14 +1194,21 @@ CREATE FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text DEFAULT 
     AS $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
-  v_letter penstock.job_dead_letter := penstock.dead_letter_locked(penstock.dead_letter_number(p_id));
+  v_resolution text := 'discarded: ' || left(p_reason, 500);
+  v_number bigint;
 begin
   if coalesce(trim(p_reason), '') = '' then
     raise exception using errcode = 'PS011', message = format('dead letter %s: say why it is discarded', p_id);
   end if;
-  update penstock.job_dead_letter d
-     set resolved_at = now(), resolved_by = v_actor, resolution = 'discarded: ' || left(p_reason, 500)
-   where d.dead_letter_id = v_letter.dead_letter_id;
+  if p_id like 'ingest-%' then
+    v_number := (penstock.ingest_dead_letter_locked(penstock.dead_letter_number(p_id, 'ingest'))).dead_letter_id;
+    update penstock.ingest_dead_letter d set resolved_at = now(), resolved_by = v_actor, resolution = v_resolution
+     where d.dead_letter_id = v_number;
+  else
+    v_number := (penstock.dead_letter_locked(penstock.dead_letter_number(p_id, 'job'))).dead_letter_id;
+    update penstock.job_dead_letter d set resolved_at = now(), resolved_by = v_actor, resolution = v_resolution
+     where d.dead_letter_id = v_number;
+  end if;
 end
 $$;
 
@@ -1057,6 +1255,30 @@ begin
     set event_stream = excluded.event_stream, payload_contract = excluded.payload_contract, registered_by = excluded.registered_by;
 end
 $_$;
+
+-- Name: fn_execute_batch(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_execute_batch(p_requests jsonb) RETURNS TABLE(ordinal integer, execution_id bigint, status text, error text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_request record;
+begin
+  if jsonb_typeof(p_requests) is distinct from 'array' or jsonb_array_length(p_requests) not between 1 and 1000 then
+    raise exception using errcode = 'PS011', message = 'p_requests is not an array of 1 to 1,000 objects';
+  end if;
+  for v_request in select r.value, r.ordinality::integer as ordinal from jsonb_array_elements(p_requests) with ordinality r loop
+    begin
+      return query select v_request.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
+                     from penstock.execute_one(v_request.value) e;
+    exception when others then
+      return query select v_request.ordinal, null::bigint, 'refused', format('%s: %s', sqlstate, sqlerrm);
+    end;
+  end loop;
+end
+$$;
 
 -- Name: fn_executor_deregister(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1122,6 +1344,135 @@ begin
       message = format('executor %s is registered as %s, not as %s', p_executor_id, v_kind, p_executor_kind);
   end if;
   perform penstock.fn_actor_binding_set('agent:' || p_executor_id, p_db_role, true, p_registered_by);
+end
+$_$;
+
+-- Name: fn_ingest_commit(text, bigint, jsonb, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET work_mem TO '64MB'
+    AS $$
+declare
+  v_held penstock.subscription_runtime;
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token);
+  v_attempts text[] := array(select jsonb_object_keys(p_expected));
+  v_content jsonb;
+  v_verdicts penstock.ingest_verdict[];
+  v_report jsonb;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
+  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.ingest_expected_check(v_stage, p_expected);
+  select c.content into v_content from penstock.catalog c where c.path = p_subscription and c.version = v_held.version;
+  v_verdicts := penstock.ingest_judge(p_subscription, v_stage, v_attempts, v_content, p_positions);
+  perform penstock.ingest_dead(p_subscription, v_stage, v_verdicts);
+  perform penstock.ingest_deduplicated(p_subscription, v_stage, v_verdicts);
+  perform penstock.ingest_execute(p_subscription, v_held.version, v_stage, v_attempts, v_content, v_verdicts);
+  perform penstock.ingest_move(p_subscription, p_positions);
+  select jsonb_build_object('received', e.n, 'executions', e.n - cardinality(v_verdicts),
+           'deduplicated', count(*) filter (where v.verdict = 'deduplicated'),
+           'dead_lettered', count(*) filter (where v.verdict = 'dead'), 'replays', count(*) filter (where v.verdict = 'replay'))
+    into v_report
+    from (select coalesce(sum(x.value::bigint), 0) from jsonb_each_text(p_expected) x) e(n) left join unnest(v_verdicts) v on true
+   group by e.n;
+  perform penstock.runtime_counted(p_subscription, v_report);
+  return v_report;
+end
+$$;
+
+-- Name: fn_ingest_position_set(text, bigint, jsonb, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_held penstock.subscription_runtime;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
+  perform penstock.runtime_checked(v_held, p_runtime_token);
+  delete from penstock.ingest_position p where p.path = p_subscription;
+  insert into penstock.ingest_position (path, part, identity, next_offset)
+  select p_subscription, x.key, x.value ->> 'identity', (x.value ->> 'next')::bigint from jsonb_each(p_positions) x;
+  perform penstock.subscription_event(p_subscription, 'data_loss', 'system:runtime', p_detail || jsonb_build_object('reason', p_reason));
+end
+$$;
+
+-- Name: fn_ingest_room(text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) RETURNS integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when r.stopping or r.token <> p_runtime_token or s.state <> 'ACTIVE' then -1
+              else p_limit - (select count(*)::integer from (select from penstock.job_queue q where q.source = s.subscription_id
+                                                              limit p_limit) l) end
+    from penstock.subscription s join penstock.subscription_runtime r using (path) where s.path = p_subscription
+$$;
+
+-- Name: fn_ingest_stage_clear(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+begin
+  execute format('truncate penstock.%I', penstock.stage_name(p_subscription, p_runtime_token));
+  return true;
+exception when lock_not_available or undefined_table then
+  return false;
+end
+$$;
+
+-- Name: fn_ingest_stage_open(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_held penstock.subscription_runtime;
+  v_name text := penstock.stage_name(p_subscription, p_runtime_token);
+  v_old text;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
+  perform penstock.runtime_checked(v_held, p_runtime_token);
+  if to_regclass('penstock.' || v_name) is not null then
+    return v_name;
+  end if;
+  for v_old in
+    select c.relname from pg_class c
+     where c.relnamespace = 'penstock'::regnamespace and c.relname ~ ('^' || substring(v_name from '^ingest_stage_[0-9]+_') || '[0-9]+$')
+  loop
+    perform penstock.stage_drop(v_old);
+  end loop;
+  execute format($sql$
+    create unlogged table penstock.%I (
+      job_id bigint not null default nextval('penstock.job_id_seq'),
+      attempt text collate "C" not null,
+      part text collate "C" not null,
+      source_offset bigint not null,
+      identity text collate "C",
+      message_id text collate "C" not null,
+      published_at timestamptz,
+      message_key bytea,
+      body bytea,
+      attributes text not null,
+      playbook text collate "C",
+      pool text collate "C",
+      dedup_key text collate "C",
+      trace text,
+      directives text,
+      fault text,
+      ack text
+    ) with (autovacuum_enabled = off)$sql$, v_name);
+  -- job ids come from the sequence, never from the pipeline
+  execute format('grant insert (attempt, part, source_offset, identity, message_id, published_at, message_key, body, attributes, '
+    'playbook, pool, dedup_key, trace, directives, fault, ack), select (attempt, ack) on penstock.%I to penstock_pipeline', v_name);
+  return v_name;
 end
 $_$;
 
@@ -1237,7 +1588,7 @@ begin
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
     v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
-    p_dead_letter_id)::penstock.job_request]);
+    p_dead_letter_id, v_was.playbook_ref, v_was.subscription)::penstock.job_request]);
   update penstock.job_dead_letter d
      set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
    where d.dead_letter_id = p_dead_letter_id;
@@ -1258,7 +1609,7 @@ begin
   v_row := row(1, nextval('penstock.job_id_seq'), p_kind, p_idempotency_key, coalesce(p_executor, 'PG_worker'),
     p_source_ref, p_target_ref, p_payload_ref, p_safe_payload, coalesce(p_priority, 0), p_process_after, p_correlation_id,
     p_causation_event_id, coalesce(p_actor, 'role:' || penstock.caller()), coalesce(p_pool, 'shared'), p_lane,
-    p_event_domain, p_trace, p_max_attempts, null);
+    p_event_domain, p_trace, p_max_attempts, null, null, null);
   return (select i.job_id from penstock.job_insert(array[v_row]) i);
 end
 $$;
@@ -1280,7 +1631,7 @@ begin
                coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
                coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
                coalesce(j.actor, v_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
-               j.max_attempts, null)::penstock.job_request
+               j.max_attempts, null, null, null)::penstock.job_request
       from rows from (jsonb_to_recordset(p_jobs) as (
         kind text, idempotency_key text, executor text, source_ref text, target_ref text, payload_ref text,
         safe_payload jsonb, priority integer, process_after timestamptz, correlation_id text,
@@ -1660,11 +2011,103 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('penstock.tick', 0)) then
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
-  foreach v_part in array array['promote', 'reap', 'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'schedules'] loop
+  foreach v_part in array array['promote', 'reap', 'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'subscriptions',
+                                    'schedules'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
 end
+$$;
+
+-- Name: fn_runtime_lease(text, uuid, bigint, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint DEFAULT NULL::bigint, p_backlog bigint DEFAULT NULL::bigint) RETURNS TABLE(token bigint, lease_until timestamp with time zone, state text, version integer, stopping boolean, positions jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_held penstock.subscription_runtime;
+  v_lease interval := penstock.config_text('subscription.lease_ms', '15000')::bigint * interval '1 millisecond';
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
+  if v_held.path is null then
+    raise exception using errcode = 'PS017', message = format('subscription %s is not registered', p_subscription),
+      hint = 'Register it: penstock subscription register FILE';
+  end if;
+  if p_token is not null then
+    perform penstock.runtime_checked(v_held, p_token);
+  elsif v_held.lease_until > clock_timestamp() and v_held.incarnation is distinct from p_incarnation then
+    raise exception using errcode = 'PS020', message = format('subscription %s is held by another runtime until %s', p_subscription,
+      to_char(v_held.lease_until at time zone 'UTC', 'HH24:MI:SS "UTC"')),
+      hint = 'One runtime reads a subscription. Stop the other one; its place is free when its lease has ended.';
+  end if;
+  update penstock.subscription_runtime r
+     set token = coalesce(p_token, nextval('penstock.runtime_token_seq')), incarnation = p_incarnation,
+         lease_until = clock_timestamp() + v_lease,
+         version = case when p_token is null then (select s.version from penstock.subscription s where s.path = r.path) else r.version end,
+         started_at = case when p_token is null then clock_timestamp() else r.started_at end,
+         stopping = p_token is not null and r.stopping,
+         backlog = coalesce(p_backlog, r.backlog), backlog_at = case when p_backlog is null then r.backlog_at else clock_timestamp() end,
+         backlog_since = case when p_backlog is null then r.backlog_since
+                              when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end
+   where r.path = p_subscription;
+  return query
+    select r.token, r.lease_until, s.state, s.version, r.stopping,
+           coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset))
+                       from penstock.ingest_position p where p.path = s.path), '{}')
+      from penstock.subscription_runtime r join penstock.subscription s using (path) where r.path = p_subscription;
+end
+$$;
+
+-- Name: fn_runtime_release(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_held penstock.subscription_runtime;
+  v_state text;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
+  perform penstock.runtime_checked(v_held, p_token);
+  update penstock.subscription_runtime r set lease_until = null, incarnation = null, stopping = false, backlog_since = null
+   where r.path = p_subscription;
+  perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token));
+  v_state := penstock.subscription_locked(p_subscription);
+  if v_state = 'DRAINING' then
+    v_state := penstock.subscription_moved(p_subscription, 'DEACTIVATED', 'system:runtime');
+  end if;
+  return v_state;
+end
+$$;
+
+-- Name: fn_runtime_said(text, bigint, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_held penstock.subscription_runtime;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
+  perform penstock.runtime_checked(v_held, p_token);
+  if p_happening !~ '^(rate_limited|data_loss_refused|read_again|source_unavailable|source_recovered)$' then
+    raise exception using errcode = 'PS011', message = format('a runtime does not say %L', p_happening);
+  end if;
+  perform penstock.subscription_event(p_subscription, p_happening, 'system:runtime', p_detail);
+end
+$_$;
+
+-- Name: fn_runtime_stop(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  update penstock.subscription_runtime r set stopping = true where r.path = p_subscription and r.token = p_token
 $$;
 
 -- Name: fn_schedule_drop(text, text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1723,6 +2166,33 @@ begin
 end
 $_$;
 
+-- Name: fn_subscription_move(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_subscription_move(p_path text, p_action text, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_state text := penstock.subscription_locked(p_path);
+  v_new text;
+begin
+  select m.to_state into v_new from penstock.subscription_moves() m where m.action = p_action and m.from_state = v_state;
+  if v_new is null then
+    raise exception using errcode = 'PS009', message = format('subscription %s is %s: it cannot %s', p_path, v_state, p_action),
+      hint = (select 'Legal now: ' || string_agg(m.action, ', ' order by m.action) || '.'
+                from penstock.subscription_moves() m where m.from_state = v_state and m.from_state <> m.to_state);
+  end if;
+  if v_new = v_state then
+    return v_state;
+  end if;
+  if p_action in ('activate', 'resume') then
+    perform penstock.subscription_activable(p_path);
+  end if;
+  return penstock.subscription_moved(p_path, v_new, v_actor);
+end
+$$;
+
 -- Name: forbidden_key_pattern(); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.forbidden_key_pattern() RETURNS text
@@ -1760,6 +2230,353 @@ begin
         pools = coalesce(p_pools, h.pools);
 end
 $$;
+
+-- Name: ingest_dead(text, text, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_dead(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_reason record;
+begin
+  if not exists (select from unnest(p_verdicts) v where v.verdict = 'dead') then
+    return;
+  end if;
+  execute format($sql$
+    insert into penstock.ingest_dead_letter (
+      subscription, message_id, part, source_offset, published_at, message_key, body, attributes, playbook, pool,
+      dedup_key, trace, directives, fault, reason)
+    select $1, s.message_id, s.part, s.source_offset, s.published_at, s.message_key, s.body, s.attributes::json,
+           s.playbook, s.pool, s.dedup_key, s.trace, s.directives::json, s.fault, v.reason
+      from unnest($2) v join penstock.%I s on s.job_id = v.job_id
+     where v.verdict = 'dead' order by s.job_id$sql$, p_stage) using p_subscription, p_verdicts;
+  for v_reason in select v.reason, count(*) as n from unnest(p_verdicts) v where v.verdict = 'dead' group by v.reason loop
+    perform penstock.subscription_event(p_subscription, 'message.dead_lettered', 'system:ingest',
+      jsonb_build_object('reason', v_reason.reason, 'messages', v_reason.n));
+  end loop;
+end
+$_$;
+
+-- Name: ingest_dead_letter; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.ingest_dead_letter (
+    dead_letter_id bigint NOT NULL,
+    subscription text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    part text NOT NULL COLLATE pg_catalog."C",
+    source_offset bigint NOT NULL,
+    published_at timestamp with time zone,
+    message_key bytea,
+    body bytea,
+    attributes json NOT NULL,
+    playbook text COLLATE pg_catalog."C",
+    pool text COLLATE pg_catalog."C",
+    dedup_key text COLLATE pg_catalog."C",
+    trace text,
+    directives json,
+    fault text,
+    reason text NOT NULL,
+    error jsonb,
+    dead_at timestamp with time zone DEFAULT now() NOT NULL,
+    resolved_at timestamp with time zone,
+    resolved_by penstock.actor_ref,
+    resolution text,
+    replay_execution_id bigint
+);
+
+-- Name: ingest_dead_letter_locked(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_dead_letter_locked(p_dead_letter_id bigint) RETURNS penstock.ingest_dead_letter
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_letter penstock.ingest_dead_letter;
+begin
+  select * into v_letter from penstock.ingest_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
+  if v_letter.dead_letter_id is null then
+    raise exception using errcode = 'PS014', message = format('dead letter ingest-%s does not exist', p_dead_letter_id),
+      hint = 'penstock dlq list shows the open ones.';
+  end if;
+  if v_letter.resolved_at is not null then
+    raise exception using errcode = 'PS014', message = format('dead letter ingest-%s was %s by %s at %s', p_dead_letter_id,
+      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
+  end if;
+  return v_letter;
+end
+$$;
+
+-- Name: ingest_deduplicated(text, text, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_deduplicated(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  if not exists (select from unnest(p_verdicts) v where v.verdict = 'deduplicated') then
+    return;
+  end if;
+  perform penstock.partition_ensure('execution_event', now());
+  execute format($sql$
+    insert into penstock.execution_event (execution_id, job_id, happening, actor, detail, subscription)
+    select v.execution_id, v.execution_id, 'subscription.message.deduplicated', 'system:ingest',
+           jsonb_build_object('message_id', s.message_id, 'key', v.reason), $1
+      from unnest($2) v join penstock.%I s on s.job_id = v.job_id
+     where v.verdict = 'deduplicated' order by s.job_id$sql$, p_stage) using p_subscription, p_verdicts;
+end
+$_$;
+
+-- Name: ingest_duplicates(text, text, text[], jsonb, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]) RETURNS penstock.ingest_verdict[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_scope text := 'dedup:' || p_subscription;
+  v_expires timestamptz := now() + interval '1 second' * coalesce((p_content #>> '{spec,dedup,window_s}')::bigint,
+    penstock.config_text('queue.once_key.ttl_s.dedup', '86400')::bigint);
+  v_first bigint[];
+  v_duplicates penstock.ingest_verdict[];
+begin
+  execute format($sql$
+    with first as (
+      select distinct on (coalesce('key:' || s.dedup_key, 'id:' || s.message_id))
+             coalesce('key:' || s.dedup_key, 'id:' || s.message_id) as key, s.job_id
+        from penstock.%I s left join unnest($2) k on k.job_id = s.job_id
+       where s.attempt = any ($1) and k.job_id is null
+       order by coalesce('key:' || s.dedup_key, 'id:' || s.message_id), s.job_id
+    ), taken as (
+      insert into penstock.once_key as k (scope, key, ref, expires_at)
+      select $3, f.key, f.job_id::text, $4 from first f order by f.key
+      on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
+      returning k.ref::bigint as job_id)
+    select array_agg(t.job_id) from taken t$sql$, p_stage) into v_first using p_attempts, p_known, v_scope, v_expires;
+  -- a NEW statement: only its snapshot is sure to see the rows the first one collided with
+  execute format($sql$
+    select coalesce(array_agg(row(s.job_id, 'deduplicated', k.key, k.ref::bigint)::penstock.ingest_verdict), '{}')
+      from penstock.%I s
+      left join unnest($2) v on v.job_id = s.job_id
+      left join unnest($5) f(job_id) on f.job_id = s.job_id
+      join penstock.once_key k on k.scope = $3 and k.key = coalesce('key:' || s.dedup_key, 'id:' || s.message_id)
+     where s.attempt = any ($1) and v.job_id is null and f.job_id is null$sql$, p_stage)
+    into v_duplicates using p_attempts, p_known, v_scope, v_expires, v_first;
+  return v_duplicates;
+end
+$_$;
+
+-- Name: ingest_execute(text, integer, text, text[], jsonb, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_execute(p_subscription text, p_version integer, p_stage text, p_attempts text[], p_content jsonb, p_verdicts penstock.ingest_verdict[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_targets penstock.playbook_target[] := penstock.playbook_targets(array(select penstock.catalog_playbooks('Subscription', p_content)));
+  v_playbook text := p_content #>> '{spec,dispatch,playbook}';
+  v_pool text := p_content #>> '{spec,dispatch,execution_pool}';
+  v_source bigint := (select s.subscription_id from penstock.subscription s where s.path = p_subscription
+                         and coalesce(p_content #> '{spec,limits,max_in_flight}', p_content #> '{spec,runtime,max_in_flight}') is not null);
+  v_rows text := format('penstock.%I s join unnest($2) t on t.path = coalesce(s.playbook, $3) '
+    'where s.attempt = any ($1) and not exists (select from unnest($4) v where v.job_id = s.job_id)', p_stage);
+begin
+  perform penstock.partition_ensure('ingest_message', now());
+  perform penstock.partition_ensure('job', now());
+  execute 'insert into penstock.ingest_message (
+      execution_id, ingested_at, subscription, version, message_id, part, source_offset, published_at, message_key, body, attributes,
+      directives)
+    select s.job_id, now(), $5, $6, s.message_id, s.part, s.source_offset, s.published_at, s.message_key, s.body, s.attributes::json,
+           s.directives::json from ' || v_rows using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, p_version;
+  execute 'insert into penstock.job (
+      job_id, enqueued_at, playbook_ref, subscription, job_kind, executor, pool, lane, priority, max_attempts, idempotency_key,
+      source_ref, payload_ref, trace, actor)
+    select s.job_id, now(), t.ref, $5, t.job_kind, t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, 0,
+           t.max_attempts, s.dedup_key, s.message_id,
+           ''penstock://message/'' || s.job_id, s.trace, ''system:ingest'' from ' || v_rows
+    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool;
+  -- the lane's jobs wait for their turn; a subscription whose playbooks have no lane has none of them
+  execute 'insert into penstock.job_queue (job_id, enqueued_at, status, priority, max_attempts, executor, job_kind, pool, lane, source)
+    select s.job_id, now(), case when t.lane is null then ''ready''::penstock.job_status else ''blocked'' end, 0, t.max_attempts,
+           t.executor, t.job_kind, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, $7 from ' || v_rows
+    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_source;
+  perform penstock.lanes_settle(array(select distinct t.lane from unnest(v_targets) t where t.lane is not null));
+  perform penstock.wake(array['']);
+end
+$_$;
+
+-- Name: ingest_expected_check(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_expected_check(p_stage text, p_expected jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_wrong record;
+begin
+  if to_regclass('penstock.' || p_stage) is null then
+    raise exception using errcode = 'PS021', message = format('the staging table %s is gone: nothing was committed', p_stage);
+  end if;
+  execute format($sql$
+    select e.key as attempt, e.value::bigint as expected, coalesce(s.n, 0) as found
+      from jsonb_each_text($1) e
+      left join (select s.attempt, count(*) as n from penstock.%I s group by s.attempt) s on s.attempt = e.key
+     where e.value::bigint <> coalesce(s.n, 0) limit 1$sql$, p_stage) into v_wrong using p_expected;
+  if v_wrong.attempt is not null then
+    raise exception using errcode = 'PS021',
+      message = format('task attempt %s staged %s rows, %s are there: nothing was committed', v_wrong.attempt, v_wrong.expected,
+                       v_wrong.found),
+      hint = 'The server has crashed in between: the runtime starts again from the ledger.';
+  end if;
+end
+$_$;
+
+-- Name: ingest_fault(text, text, text, bytea, text[], text[], text[], boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_fault(p_fault text, p_playbook text, p_pool text, p_body bytea, p_allowed text[], p_known text[], p_pools text[], p_is_json boolean) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (p_fault IS NOT NULL) THEN p_fault WHEN (p_playbook <> ALL (p_allowed)) THEN 'playbook_not_allowed'::text WHEN (p_playbook <> ALL (p_known)) THEN 'playbook_gone'::text WHEN ((p_pool IS NOT NULL) AND (p_pool <> ALL (p_pools))) THEN 'pool_not_allowed'::text WHEN (p_is_json AND (p_body IS NOT NULL) AND (NOT penstock.bytes_are_json(p_body))) THEN 'bad_json'::text ELSE NULL::text END;
+
+-- Name: ingest_faults(text, text[], jsonb, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_faults(p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]) RETURNS penstock.ingest_verdict[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_faults penstock.ingest_verdict[];
+begin
+  execute format($sql$
+    select coalesce(array_agg(row(f.job_id, 'dead', f.reason, null)::penstock.ingest_verdict), '{}')
+      from (select s.job_id, penstock.ingest_fault(s.fault, coalesce(s.playbook, $3), s.pool, s.body, $4, $5, $6, $7) as reason
+              from penstock.%I s left join unnest($2) k on k.job_id = s.job_id
+             where s.attempt = any ($1) and k.job_id is null offset 0) f
+     where f.reason is not null$sql$, p_stage)
+    into v_faults
+    using p_attempts, p_known, p_content #>> '{spec,dispatch,playbook}', 
+          array(select penstock.catalog_playbooks('Subscription', p_content)),
+          penstock.playbooks_known(p_content), penstock.pools_known(p_content),
+          coalesce(p_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json';
+  return v_faults;
+end
+$_$;
+
+-- Name: ingest_judge(text, text, text[], jsonb, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_judge(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_positions jsonb) RETURNS penstock.ingest_verdict[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_verdicts penstock.ingest_verdict[];
+begin
+  v_verdicts := penstock.ingest_replays(p_subscription, p_stage, p_attempts, p_positions);
+  v_verdicts := v_verdicts || penstock.ingest_faults(p_stage, p_attempts, p_content, v_verdicts);
+  if p_content #> '{spec,dedup}' is not null and p_content #>> '{spec,dedup,enabled}' is distinct from 'false' then
+    v_verdicts := v_verdicts || penstock.ingest_duplicates(p_subscription, p_stage, p_attempts, p_content, v_verdicts);
+  end if;
+  return v_verdicts;
+end
+$$;
+
+-- Name: ingest_move(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_move(p_subscription text, p_positions jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into penstock.ingest_position as p (path, part, identity, next_offset, floor_offset)
+  select p_subscription, x.key, x.value ->> 'identity', (x.value ->> 'next')::bigint, coalesce((x.value ->> 'floor')::bigint, -1)
+    from jsonb_each(p_positions) x order by x.key
+  on conflict (path, part) do update set next_offset = greatest(p.next_offset, excluded.next_offset),
+    floor_offset = greatest(p.floor_offset, excluded.floor_offset), moved_at = now();
+  delete from penstock.once_key k
+   using jsonb_each(p_positions) x
+   where k.scope = 'message:' || p_subscription and x.value ? 'floor'
+     and k.key between format('%s:%s:', x.key, x.value ->> 'identity') || repeat('0', 20)
+                   and format('%s:%s:', x.key, x.value ->> 'identity') || lpad(x.value ->> 'floor', 20, '0');
+end
+$$;
+
+-- Name: ingest_replay(bigint, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_letter penstock.ingest_dead_letter := penstock.ingest_dead_letter_locked(p_dead_letter_id);
+  v_content jsonb := (select c.content from penstock.subscription s join penstock.catalog c using (path, version)
+                       where s.path = v_letter.subscription);
+  v_playbook text := coalesce(v_letter.playbook, v_content #>> '{spec,dispatch,playbook}');
+  v_fault text := penstock.ingest_fault(v_letter.fault, v_playbook, v_letter.pool, v_letter.body,
+    array(select penstock.catalog_playbooks('Subscription', v_content)), penstock.playbooks_known(v_content),
+    penstock.pools_known(v_content), coalesce(v_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json');
+  v_target penstock.playbook_target := (penstock.playbook_targets(array[v_playbook]))[1];
+  v_job_id bigint := nextval('penstock.job_id_seq');
+begin
+  if v_fault is not null then
+    raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id, v_fault),
+      hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
+  end if;
+  perform penstock.partition_ensure('ingest_message', now());
+  insert into penstock.ingest_message (
+    execution_id, ingested_at, subscription, version, message_id, part, source_offset, published_at, message_key, body, attributes,
+    directives)
+  select v_job_id, now(), l.subscription, (select s.version from penstock.subscription s where s.path = l.subscription), l.message_id,
+         l.part, l.source_offset, l.published_at, l.message_key, l.body, l.attributes,
+         l.directives from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
+  perform penstock.job_insert(array[row(1, v_job_id, v_target.job_kind, v_letter.dedup_key, v_target.executor, v_letter.message_id, null,
+    'penstock://message/' || v_job_id, null, 0, null, null, null, p_actor,
+    coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}', v_target.pool, 'subscription'), v_target.lane, null,
+    v_letter.trace,
+    v_target.max_attempts, null, v_target.ref, v_letter.subscription)::penstock.job_request], p_checked => true);
+  update penstock.ingest_dead_letter d
+     set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_execution_id = v_job_id
+   where d.dead_letter_id = p_dead_letter_id;
+  perform penstock.subscription_event(v_letter.subscription, 'message.replayed', p_actor,
+    jsonb_build_object('message_id', v_letter.message_id, 'dead_letter', 'ingest-' || p_dead_letter_id), v_job_id);
+  return v_job_id;
+end
+$$;
+
+-- Name: ingest_replays(text, text, text[], jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb) RETURNS penstock.ingest_verdict[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_changed text;
+  v_known penstock.ingest_verdict[];
+begin
+  select p.part into v_changed
+    from penstock.ingest_position p join jsonb_each(p_positions) x on x.key = p.part
+   where p.path = p_subscription and p.identity <> x.value ->> 'identity' limit 1;
+  if v_changed is not null then
+    raise exception using errcode = 'PS022',
+      message = format('%s is not the one the ledger knows: it was made again since the runtime started', v_changed);
+  end if;
+  execute format($sql$
+    select coalesce(array_agg(row(s.job_id, 'replay', null, null)::penstock.ingest_verdict), '{}')
+      from penstock.%I s join penstock.ingest_position p on p.path = $1 and p.part = s.part
+     where s.attempt = any ($2)
+       and s.source_offset < case when s.identity is null then p.next_offset else p.floor_offset + 1 end$sql$, p_stage)
+    into v_known using p_subscription, p_attempts;
+  execute format($sql$
+    with taken as (
+      insert into penstock.once_key as k (scope, key, ref, expires_at)
+      select 'message:' || $1, s.identity, s.job_id::text, 'infinity' from penstock.%1$I s left join unnest($3) k on k.job_id = s.job_id
+       where s.attempt = any ($2) and s.identity is not null and k.job_id is null order by s.identity
+      on conflict do nothing returning k.ref::bigint as job_id)
+    select $3 || coalesce(array_agg(row(s.job_id, 'replay', null, null)::penstock.ingest_verdict), '{}')
+      from penstock.%1$I s left join taken t on t.job_id = s.job_id left join unnest($3) k on k.job_id = s.job_id
+     where s.attempt = any ($2) and s.identity is not null and t.job_id is null and k.job_id is null$sql$, p_stage)
+    into v_known using p_subscription, p_attempts, v_known;
+  return v_known;
+end
+$_$;
 
 -- Name: job_answers(bigint[], bigint[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1848,11 +2665,12 @@ begin
   insert into penstock.job (
     job_id, enqueued_at, job_kind, executor, pool, lane, event_domain, priority, process_after, max_attempts,
     idempotency_key, source_ref, target_ref, payload_ref, safe_payload, correlation_id, causation_event_id,
-    causation_depth, trace, actor, replay_of)
+    causation_depth, trace, actor, replay_of, playbook_ref, subscription)
   select r.job_id, now(), r.kind, r.executor, r.pool, r.lane, r.event_domain, r.priority, r.process_after,
          r.max_attempts, r.idempotency_key, r.source_ref, r.target_ref, r.payload_ref, r.safe_payload,
          r.correlation_id, r.causation_event_id,
-         case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end, r.trace, r.actor, r.replay_of
+         case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end, r.trace, r.actor, r.replay_of,
+         r.playbook_ref, r.subscription
     from unnest(v_rows) r;
   insert into penstock.job_queue (
     job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)
@@ -1899,6 +2717,7 @@ CREATE TABLE penstock.job_queue (
     pool text NOT NULL COLLATE pg_catalog."C",
     event_domain text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     lane text COLLATE pg_catalog."C",
+    source bigint,
     CONSTRAINT job_queue_check CHECK (((status = ANY (ARRAY['leased'::penstock.job_status, 'running'::penstock.job_status])) = (lease_until IS NOT NULL))),
     CONSTRAINT job_queue_status_check CHECK ((status <> ALL (ARRAY['succeeded'::penstock.job_status, 'dead_lettered'::penstock.job_status, 'cancelled'::penstock.job_status])))
 )
@@ -2514,7 +3333,7 @@ CREATE FUNCTION penstock.partitions_ahead(p_ahead integer DEFAULT 2) RETURNS int
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select count(*) filter (where penstock.partition_ensure(t, m.month at time zone 'UTC'))::integer
-    from unnest(array['job', 'job_outcome', 'execution_event', 'event_outbox']) t,
+    from unnest(array['job', 'job_outcome', 'execution_event', 'event_outbox', 'ingest_message']) t,
          generate_series(0, p_ahead) n,
          lateral (select date_trunc('month', now() at time zone 'UTC') + n * interval '1 month' as month) m
 $$;
@@ -2540,6 +3359,30 @@ begin
 end
 $$;
 
+-- Name: playbook_targets(text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.playbook_targets(p_paths text[]) RETURNS penstock.playbook_target[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select row(c.path, c.path || '@' || c.version, 'tool:' || (s.step #>> '{tool,kind}'), coalesce(s.step ->> 'executor', 'PG_worker'),
+               s.step ->> 'pool', s.step ->> 'lane', (s.step #>> '{retry,max_attempts}')::smallint)::penstock.playbook_target
+      from unnest(p_paths) p(path)
+     cross join lateral (select * from penstock.catalog v where v.path = p.path and v.kind = 'Playbook'
+                          order by v.version desc limit 1) c
+     cross join lateral (select c.content -> 'workflow' -> 0) s(step))
+$$;
+
+-- Name: playbooks_known(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.playbooks_known(p_content jsonb) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(select t.path from unnest(penstock.playbook_targets(array(select penstock.catalog_playbooks('Subscription', p_content)))) t)
+$$;
+
 -- Name: pools_check(text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.pools_check(p_pools text[]) RETURNS void
@@ -2554,6 +3397,15 @@ begin
       hint = format('An operator makes it with: penstock pool set %s', v_unknown);
   end if;
 end
+$$;
+
+-- Name: pools_known(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.pools_known(p_content jsonb) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(select p.pool from penstock.catalog_pools('Subscription', p_content) c(pool) join penstock.pool p using (pool))
 $$;
 
 -- Name: promote_due(integer); Type: FUNCTION; Schema: penstock; Owner: -
@@ -2622,6 +3474,61 @@ CREATE FUNCTION penstock.role_advice(p_role text, p_statement text) RETURNS text
   select case when p_role is null then 'An operator runs: '
               else format('A superuser, or whoever made the role, runs: grant %I to %I. Or an operator runs: ', p_role, penstock.caller())
          end || p_statement
+$$;
+
+-- Name: subscription_runtime; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.subscription_runtime (
+    path text NOT NULL COLLATE pg_catalog."C",
+    token bigint DEFAULT 0 NOT NULL,
+    version integer,
+    incarnation uuid,
+    lease_until timestamp with time zone,
+    started_at timestamp with time zone,
+    stopping boolean DEFAULT false NOT NULL,
+    backlog bigint,
+    backlog_at timestamp with time zone,
+    backlog_since timestamp with time zone,
+    is_stalled boolean DEFAULT false NOT NULL,
+    is_limited boolean DEFAULT false NOT NULL,
+    last_commit_at timestamp with time zone,
+    received bigint DEFAULT 0 NOT NULL,
+    executions bigint DEFAULT 0 NOT NULL,
+    deduplicated bigint DEFAULT 0 NOT NULL,
+    dead_lettered bigint DEFAULT 0 NOT NULL,
+    replays bigint DEFAULT 0 NOT NULL,
+    batches bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+-- Name: runtime_checked(penstock.subscription_runtime, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.runtime_checked(p_held penstock.subscription_runtime, p_token bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_held.token is distinct from p_token then
+    raise exception using errcode = 'PS019',
+      message = format('runtime %s of subscription %s has been replaced by runtime %s: nothing was changed',
+                       p_token, coalesce(p_held.path, '?'), coalesce(p_held.token::text, '?'));
+  end if;
+end
+$$;
+
+-- Name: runtime_counted(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.runtime_counted(p_subscription text, p_report jsonb) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  update penstock.subscription_runtime r
+     set received = r.received + (p_report ->> 'received')::bigint, executions = r.executions + (p_report ->> 'executions')::bigint,
+         deduplicated = r.deduplicated + (p_report ->> 'deduplicated')::bigint,
+         dead_lettered = r.dead_lettered + (p_report ->> 'dead_lettered')::bigint, replays = r.replays + (p_report ->> 'replays')::bigint,
+         batches = r.batches + 1, last_commit_at = clock_timestamp(), is_stalled = false,
+         backlog_since = case when r.backlog_since is not null then clock_timestamp() end
+   where r.path = p_subscription and (p_report ->> 'received')::bigint > 0
 $$;
 
 -- Name: schedule; Type: TABLE; Schema: penstock; Owner: -
@@ -2701,7 +3608,7 @@ begin
                coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
                coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
                coalesce(j.actor, p_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
-               j.max_attempts, null)::penstock.job_request
+               j.max_attempts, null, null, null)::penstock.job_request
       from jsonb_to_record(p_job) as j (
         kind text, executor text, source_ref text, target_ref text, payload_ref text, safe_payload jsonb,
         priority integer, process_after timestamptz, correlation_id text, causation_event_id uuid, actor text, pool text,
@@ -2815,6 +3722,214 @@ begin
 end
 $$;
 
+-- Name: stage_drop(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.stage_drop(p_stage text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+begin
+  execute format('drop table if exists penstock.%I', p_stage);
+  return true;
+exception when lock_not_available then
+  return false;
+end
+$$;
+
+-- Name: stage_name(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.stage_name(p_subscription text, p_token bigint) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select format('ingest_stage_%s_%s', s.subscription_id, p_token) from penstock.subscription s where s.path = p_subscription
+$$;
+
+-- Name: subscription_activable(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_activable(p_path text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_spec jsonb;
+begin
+  select c.content -> 'spec' into v_spec
+    from penstock.subscription s join penstock.catalog c on c.path = s.path and c.version = s.version where s.path = p_path;
+  if v_spec ->> 'mode' = 'push' then
+    raise exception using errcode = 'PS018', message = format('subscription %s is push: this version pulls only', p_path),
+      hint = 'It stays registered. Push comes with the gateway.';
+  end if;
+  if coalesce(v_spec #>> '{spool,mode}', 'off') <> 'off' then
+    raise exception using errcode = 'PS018',
+      message = format('subscription %s has spool.mode %s: this version has no spool', p_path, v_spec #>> '{spool,mode}'),
+      hint = 'Remove the spool: block, or set spool.mode to off: the source keeps what is not committed.';
+  end if;
+  if v_spec ->> 'source' in ('pubsub', 'webhook') then
+    raise exception using errcode = 'PS018',
+      message = format('subscription %s reads %s: this version reads kafka, nats and sources of your own', p_path, v_spec ->> 'source');
+  end if;
+end
+$$;
+
+-- Name: subscription_event(text, text, penstock.actor_ref, jsonb, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_event(p_path text, p_happening text, p_actor penstock.actor_ref, p_detail jsonb DEFAULT NULL::jsonb, p_execution_id bigint DEFAULT NULL::bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  perform penstock.partition_ensure('execution_event', now());
+  insert into penstock.execution_event (execution_id, job_id, happening, actor, detail, subscription)
+  values (p_execution_id, p_execution_id, 'subscription.' || p_happening, p_actor, p_detail, p_path);
+  if p_happening !~ '^message\.(deduplicated|rejected|spooled|replayed)$' then
+    perform penstock.event_insert(gen_random_uuid(), 'system', 'subscription.' || p_happening,
+      case when p_happening ~ '^(registered|activated|paused|resumed|draining|deactivated)$' then 'update' else 'alert' end,
+      'subscription', p_path, p_detail, p_actor, null, null, null);
+  end if;
+end
+$_$;
+
+-- Name: subscription_locked(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_locked(p_path text) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_state text;
+begin
+  select s.state into v_state from penstock.subscription s where s.path = p_path for update;
+  if v_state is null then
+    raise exception using errcode = 'PS017', message = format('subscription %s is not registered', p_path),
+      hint = 'Register it: penstock subscription register FILE';
+  end if;
+  return v_state;
+end
+$$;
+
+-- Name: subscription_moved(text, text, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_moved(p_path text, p_to text, p_actor penstock.actor_ref) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_from text;
+begin
+  select s.state into v_from from penstock.subscription s where s.path = p_path;
+  update penstock.subscription s set state = p_to, moved_at = now() where s.path = p_path;
+  perform penstock.subscription_schedule(p_path, p_actor);
+  perform penstock.subscription_event(p_path,
+    case when p_to = 'ACTIVE' and v_from = 'PAUSED' then 'resumed'
+         else (jsonb_build_object('ACTIVE', 'activated', 'PAUSED', 'paused', 'DRAINING', 'draining', 'DEACTIVATED', 'deactivated'))
+              ->> p_to end,
+    p_actor, jsonb_build_object('from', v_from));
+  return p_to;
+end
+$$;
+
+-- Name: subscription_moves(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_moves() RETURNS TABLE(action text, from_state text, to_state text)
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  values ('activate', 'REGISTERED', 'ACTIVE'), ('activate', 'PAUSED', 'ACTIVE'), ('activate', 'DRAINING', 'ACTIVE'),
+         ('activate', 'DEACTIVATED', 'ACTIVE'), ('activate', 'ACTIVE', 'ACTIVE'),
+         ('pause', 'ACTIVE', 'PAUSED'), ('pause', 'PAUSED', 'PAUSED'),
+         ('resume', 'PAUSED', 'ACTIVE'), ('resume', 'ACTIVE', 'ACTIVE'),
+         ('drain', 'ACTIVE', 'DRAINING'), ('drain', 'PAUSED', 'DRAINING'), ('drain', 'DRAINING', 'DRAINING'),
+         ('deactivate', 'REGISTERED', 'DEACTIVATED'), ('deactivate', 'ACTIVE', 'DEACTIVATED'),
+         ('deactivate', 'PAUSED', 'DEACTIVATED'), ('deactivate', 'DRAINING', 'DEACTIVATED'),
+         ('deactivate', 'DEACTIVATED', 'DEACTIVATED')
+$$;
+
+-- Name: subscription_registered(text, integer, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_registered(p_path text, p_version integer, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_version > 1 then
+    update penstock.subscription s set version = p_version where s.path = p_path;
+    perform penstock.subscription_schedule(p_path, p_actor);
+    return;
+  end if;
+  insert into penstock.subscription (path, version) values (p_path, p_version);
+  insert into penstock.subscription_runtime (path) values (p_path);
+  perform penstock.subscription_event(p_path, 'registered', p_actor, jsonb_build_object('version', p_version));
+end
+$$;
+
+-- Name: subscription_schedule(text, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_schedule(p_path text, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_id text;
+  v_number bigint;
+  v_state text;
+  v_spec jsonb;
+  v_next timestamptz;
+begin
+  select s.state, s.subscription_id, c.content -> 'spec' into v_state, v_number, v_spec
+    from penstock.subscription s join penstock.catalog c on c.path = s.path and c.version = s.version where s.path = p_path;
+  v_id := 'subscription-' || v_number;
+  if v_state <> 'ACTIVE' or v_spec ->> 'activation' is distinct from 'scheduled' then
+    delete from penstock.schedule s where s.schedule_id = v_id;
+    return;
+  end if;
+  v_next := penstock.schedule_next(v_spec ->> 'cadence', null, 'UTC', now());
+  insert into penstock.schedule as s (schedule_id, cron, timezone, job, next_run_at, set_by)
+  values (v_id, v_spec ->> 'cadence', 'UTC',
+          jsonb_build_object('kind', 'drain:' || v_number, 'pool', 'subscription', 'max_attempts', 1, 'lane', 'drain:' || v_number,
+                             'target_ref', p_path),
+          v_next, p_actor)
+  on conflict (schedule_id) do update set cron = excluded.cron, job = excluded.job, enabled = true, set_at = now(),
+    next_run_at = case when s.cron = excluded.cron then s.next_run_at else excluded.next_run_at end;
+end
+$$;
+
+-- Name: subscriptions_watch(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscriptions_watch() RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_limit interval := penstock.config_text('subscription.stall_s', '60')::bigint * interval '1 second';
+  v_path text;
+  v_stalled record;
+  v_count integer := 0;
+begin
+  for v_path in
+    select s.path from penstock.subscription s join penstock.subscription_runtime r using (path)
+     where s.state = 'DRAINING' and coalesce(r.lease_until, '-infinity') < clock_timestamp() for update of s skip locked
+  loop
+    perform penstock.subscription_moved(v_path, 'DEACTIVATED', 'system:queue_tick');
+    v_count := v_count + 1;
+  end loop;
+  for v_stalled in
+    update penstock.subscription_runtime r set is_stalled = true
+     where r.path in (
+       select x.path from penstock.subscription_runtime x join penstock.subscription s using (path)
+        where s.state = 'ACTIVE' and not x.is_stalled and x.backlog_since < clock_timestamp() - v_limit
+          and coalesce(x.last_commit_at, '-infinity') < clock_timestamp() - v_limit for update of x skip locked)
+    returning r.path, r.backlog, r.backlog_since, r.last_commit_at
+  loop
+    perform penstock.subscription_event(v_stalled.path, 'stalled', 'system:queue_tick', jsonb_build_object(
+      'backlog', v_stalled.backlog, 'since', v_stalled.backlog_since, 'last_commit_at', v_stalled.last_commit_at));
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end
+$$;
+
 -- Name: tick_part(text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.tick_part(p_part text) RETURNS jsonb
@@ -2836,6 +3951,7 @@ begin
       when 'lanes' then v_did := to_jsonb(penstock.lanes_sweep(200));
       when 'once_keys' then v_did := to_jsonb(penstock.once_sweep());
       when 'analyze' then v_did := to_jsonb(penstock.queue_analyze());
+      when 'subscriptions' then v_did := to_jsonb(penstock.subscriptions_watch());
       when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
     end case;
     v_report := jsonb_build_object('ok', true, 'did', v_did);
@@ -2906,6 +4022,20 @@ CREATE TABLE penstock.actor_binding (
     db_role text NOT NULL,
     bound_by penstock.actor_ref NOT NULL,
     bound_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: catalog; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.catalog (
+    path text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    content jsonb NOT NULL,
+    source text NOT NULL,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT catalog_kind_check CHECK ((kind = ANY (ARRAY['Playbook'::text, 'Subscription'::text]))),
+    CONSTRAINT catalog_path_check CHECK ((path ~ '^[A-Za-z0-9][A-Za-z0-9_./-]{0,199}$'::text))
 );
 
 -- Name: dot_config; Type: TABLE; Schema: penstock; Owner: -
@@ -2985,9 +4115,18 @@ CREATE TABLE penstock.execution_event (
     job_id bigint,
     happening text NOT NULL COLLATE pg_catalog."C",
     actor penstock.actor_ref NOT NULL,
-    detail jsonb
+    detail jsonb,
+    subscription text COLLATE pg_catalog."C"
 )
 PARTITION BY RANGE (happened_at);
+
+-- Name: execution_input; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.execution_input (
+    execution_id bigint NOT NULL,
+    input jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 -- Name: executor_grant; Type: TABLE; Schema: penstock; Owner: -
 
@@ -2998,6 +4137,47 @@ CREATE TABLE penstock.executor_grant (
     granted_by penstock.actor_ref NOT NULL,
     granted_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+-- Name: ingest_dead_letter_dead_letter_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.ingest_dead_letter ALTER COLUMN dead_letter_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.ingest_dead_letter_dead_letter_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: ingest_message; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.ingest_message (
+    execution_id bigint NOT NULL,
+    ingested_at timestamp with time zone NOT NULL,
+    subscription text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    part text NOT NULL COLLATE pg_catalog."C",
+    source_offset bigint NOT NULL,
+    published_at timestamp with time zone,
+    message_key bytea,
+    body bytea,
+    attributes json NOT NULL,
+    directives json
+)
+PARTITION BY RANGE (ingested_at);
+
+-- Name: ingest_position; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.ingest_position (
+    path text NOT NULL COLLATE pg_catalog."C",
+    part text NOT NULL COLLATE pg_catalog."C",
+    identity text NOT NULL,
+    next_offset bigint NOT NULL,
+    floor_offset bigint DEFAULT '-1'::integer NOT NULL,
+    moved_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
 
 -- Name: job; Type: TABLE; Schema: penstock; Owner: -
 
@@ -3325,6 +4505,15 @@ CREATE UNLOGGED TABLE penstock.queue_tick_part (
 )
 WITH (fillfactor='50');
 
+-- Name: runtime_token_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE SEQUENCE penstock.runtime_token_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 -- Name: schema_function; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.schema_function (
@@ -3354,91 +4543,60 @@ CREATE TABLE penstock.schema_view (
     checksum text NOT NULL
 );
 
+-- Name: subscription; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.subscription (
+    path text NOT NULL COLLATE pg_catalog."C",
+    subscription_id bigint NOT NULL,
+    version integer NOT NULL,
+    state text DEFAULT 'REGISTERED'::text NOT NULL COLLATE pg_catalog."C",
+    moved_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT subscription_state_check CHECK ((state = ANY (ARRAY['REGISTERED'::text, 'ACTIVE'::text, 'PAUSED'::text, 'DRAINING'::text, 'DEACTIVATED'::text])))
+);
+
+-- Name: subscription_subscription_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.subscription ALTER COLUMN subscription_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.subscription_subscription_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: v_dead_letter; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_dead_letter AS
- SELECT ('job-'::text || dead_letter_id) AS id,
+ SELECT ('job-'::text || d.dead_letter_id) AS id,
     'job'::text AS origin,
-    job_id,
-    job_kind AS what,
-    reason,
-    error,
-    snapshot,
-    dead_at,
-    resolved_at,
-    (resolved_by)::text AS resolved_by,
-    resolution,
-    replay_job_id,
-    dead_letter_id AS number
-   FROM penstock.job_dead_letter d;
-
--- Name: v_execution_event; Type: VIEW; Schema: penstock; Owner: -
-
-CREATE VIEW penstock.v_execution_event AS
- SELECT COALESCE(j.execution_id, j.job_id) AS execution_id,
-    j.job_id,
-    j.enqueued_at AS happened_at,
-    'enqueued'::text AS happening,
-    (j.actor)::text AS actor,
-    NULL::smallint AS attempt,
-    jsonb_strip_nulls(jsonb_build_object('kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) AS detail
-   FROM penstock.job j
+    d.job_id,
+    d.job_kind AS what,
+    d.reason,
+    d.error,
+    d.snapshot,
+    d.dead_at,
+    d.resolved_at,
+    (d.resolved_by)::text AS resolved_by,
+    d.resolution,
+    d.replay_job_id,
+    d.dead_letter_id AS number
+   FROM penstock.job_dead_letter d
 UNION ALL
- SELECT q.job_id AS execution_id,
-    q.job_id,
-    q.started_at AS happened_at,
-    'started'::text AS happening,
-    ('agent:'::text || s.executor_id) AS actor,
-    q.attempt,
-    jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token) AS detail
-   FROM (penstock.job_queue q
-     JOIN penstock.job_subscription s ON ((s.subscription_id = q.rule)))
-  WHERE (q.started_at IS NOT NULL)
-UNION ALL
- SELECT o.job_id AS execution_id,
-    o.job_id,
-    o.started_at AS happened_at,
-    'started'::text AS happening,
-    NULL::text AS actor,
-    o.attempt,
-    jsonb_build_object('incarnation', o.leased_by, 'lease_token', o.lease_token) AS detail
-   FROM penstock.job_outcome o
-  WHERE (o.started_at IS NOT NULL)
-UNION ALL
- SELECT o.job_id AS execution_id,
-    o.job_id,
-    o.finished_at AS happened_at,
-        CASE o.status
-            WHEN 'retrying'::penstock.job_status THEN 'failed'::text
-            WHEN 'ready'::penstock.job_status THEN 'released'::text
-            ELSE (o.status)::text
-        END AS happening,
-    NULL::text AS actor,
-    o.attempt,
-    jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by)) AS detail
-   FROM penstock.job_outcome o
-UNION ALL
- SELECT COALESCE(e.execution_id, e.job_id) AS execution_id,
-    e.job_id,
-    e.happened_at,
-    e.happening,
-    (e.actor)::text AS actor,
-    NULL::smallint AS attempt,
-    e.detail
-   FROM penstock.execution_event e;
-
--- Name: v_executor_subscription_health; Type: VIEW; Schema: penstock; Owner: -
-
-CREATE VIEW penstock.v_executor_subscription_health AS
-SELECT
-    NULL::text COLLATE pg_catalog."C" AS executor_id,
-    NULL::text COLLATE pg_catalog."C" AS executor_kind,
-    NULL::boolean AS registered,
-    NULL::bigint AS rules,
-    NULL::boolean AS any_enabled,
-    NULL::bigint AS living,
-    NULL::bigint AS silent,
-    NULL::timestamp with time zone AS last_beat_at;
+ SELECT ('ingest-'::text || d.dead_letter_id) AS id,
+    'ingest'::text AS origin,
+    NULL::bigint AS job_id,
+    d.subscription AS what,
+    d.reason,
+    d.error,
+    jsonb_build_object('subscription', d.subscription, 'message_id', d.message_id, 'part', d.part, 'source_offset', d.source_offset, 'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'attributes', d.attributes, 'playbook', d.playbook, 'pool', d.pool, 'dedup_key', d.dedup_key, 'directives', d.directives) AS snapshot,
+    d.dead_at,
+    d.resolved_at,
+    (d.resolved_by)::text AS resolved_by,
+    d.resolution,
+    d.replay_execution_id AS replay_job_id,
+    d.dead_letter_id AS number
+   FROM penstock.ingest_dead_letter d;
 
 -- Name: v_job; Type: VIEW; Schema: penstock; Owner: -
 
@@ -3513,6 +4671,121 @@ UNION ALL
    FROM (penstock.job_outcome o
      JOIN penstock.job j ON (((j.job_id = o.job_id) AND (j.enqueued_at = o.enqueued_at))))
   WHERE (o.status = ANY (ARRAY['succeeded'::penstock.job_status, 'dead_lettered'::penstock.job_status, 'cancelled'::penstock.job_status]));
+
+-- Name: v_execution; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_execution AS
+ SELECT execution_id,
+    playbook_ref,
+    subscription,
+    status,
+    pool,
+    source_ref,
+    trace,
+    actor,
+    attempt,
+    max_attempts,
+    enqueued_at AS started_at,
+    finished_at
+   FROM penstock.v_job j
+  WHERE (playbook_ref IS NOT NULL);
+
+-- Name: v_execution_event; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_execution_event AS
+ SELECT COALESCE(j.execution_id, j.job_id) AS execution_id,
+    j.job_id,
+    j.enqueued_at AS happened_at,
+    'enqueued'::text AS happening,
+    (j.actor)::text AS actor,
+    NULL::smallint AS attempt,
+    jsonb_strip_nulls(jsonb_build_object('kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) AS detail
+   FROM penstock.job j
+UNION ALL
+ SELECT q.job_id AS execution_id,
+    q.job_id,
+    q.started_at AS happened_at,
+    'started'::text AS happening,
+    ('agent:'::text || s.executor_id) AS actor,
+    q.attempt,
+    jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token) AS detail
+   FROM (penstock.job_queue q
+     JOIN penstock.job_subscription s ON ((s.subscription_id = q.rule)))
+  WHERE (q.started_at IS NOT NULL)
+UNION ALL
+ SELECT o.job_id AS execution_id,
+    o.job_id,
+    o.started_at AS happened_at,
+    'started'::text AS happening,
+    NULL::text AS actor,
+    o.attempt,
+    jsonb_build_object('incarnation', o.leased_by, 'lease_token', o.lease_token) AS detail
+   FROM penstock.job_outcome o
+  WHERE (o.started_at IS NOT NULL)
+UNION ALL
+ SELECT o.job_id AS execution_id,
+    o.job_id,
+    o.finished_at AS happened_at,
+        CASE o.status
+            WHEN 'retrying'::penstock.job_status THEN 'failed'::text
+            WHEN 'ready'::penstock.job_status THEN 'released'::text
+            ELSE (o.status)::text
+        END AS happening,
+    NULL::text AS actor,
+    o.attempt,
+    jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by)) AS detail
+   FROM penstock.job_outcome o
+UNION ALL
+ SELECT m.execution_id,
+    m.execution_id AS job_id,
+    m.ingested_at AS happened_at,
+    'subscription.message.dispatched'::text AS happening,
+    'system:ingest'::text AS actor,
+    NULL::smallint AS attempt,
+    jsonb_build_object('subscription', m.subscription, 'message_id', m.message_id, 'part', m.part, 'source_offset', m.source_offset) AS detail
+   FROM penstock.ingest_message m
+UNION ALL
+ SELECT m.execution_id,
+    m.execution_id AS job_id,
+    m.ingested_at AS happened_at,
+    'subscription.message.directives_applied'::text AS happening,
+    'system:ingest'::text AS actor,
+    NULL::smallint AS attempt,
+    (m.directives)::jsonb AS detail
+   FROM penstock.ingest_message m
+  WHERE (m.directives IS NOT NULL)
+UNION ALL
+ SELECT COALESCE(e.execution_id, e.job_id) AS execution_id,
+    e.job_id,
+    e.happened_at,
+    e.happening,
+    (e.actor)::text AS actor,
+    NULL::smallint AS attempt,
+    e.detail
+   FROM penstock.execution_event e;
+
+-- Name: v_executor_subscription_health; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_executor_subscription_health AS
+SELECT
+    NULL::text COLLATE pg_catalog."C" AS executor_id,
+    NULL::text COLLATE pg_catalog."C" AS executor_kind,
+    NULL::boolean AS registered,
+    NULL::bigint AS rules,
+    NULL::boolean AS any_enabled,
+    NULL::bigint AS living,
+    NULL::bigint AS silent,
+    NULL::timestamp with time zone AS last_beat_at;
+
+-- Name: v_ingest_position; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_ingest_position AS
+ SELECT path,
+    part,
+    identity,
+    next_offset,
+    moved_at
+   FROM penstock.ingest_position p;
 
 -- Name: v_job_queue_backlog; Type: VIEW; Schema: penstock; Owner: -
 
@@ -3641,6 +4914,53 @@ UNION ALL
     s.last_error AS detail
    FROM penstock.schedule s
   WHERE (s.enabled AND (s.last_error IS NOT NULL));
+
+-- Name: v_subscription; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_subscription AS
+ SELECT s.path,
+    s.state,
+    s.version,
+    (c.content #>> '{spec,source}'::text[]) AS source,
+    (c.content #>> '{spec,mode}'::text[]) AS mode,
+    COALESCE((c.content #>> '{spec,activation}'::text[]), 'continuous'::text) AS activation,
+    s.moved_at,
+    r.incarnation,
+    r.lease_until,
+    COALESCE((r.lease_until > clock_timestamp()), false) AS is_running,
+    r.started_at,
+    r.backlog,
+    r.backlog_at,
+    r.is_stalled,
+    r.last_commit_at,
+    r.received,
+    r.executions,
+    r.deduplicated,
+    r.dead_lettered,
+    r.replays,
+    r.batches,
+    s.subscription_id,
+    ( SELECT count(*) AS count
+           FROM ( SELECT
+                   FROM penstock.ingest_dead_letter d
+                  WHERE ((d.subscription = s.path) AND (d.resolved_at IS NULL))
+                 LIMIT 10000) o) AS dead_letters_open
+   FROM ((penstock.subscription s
+     JOIN penstock.subscription_runtime r USING (path))
+     JOIN penstock.catalog c ON (((c.path = s.path) AND (c.version = s.version))));
+
+-- Name: v_subscription_event; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_subscription_event AS
+ SELECT subscription,
+    execution_event_id,
+    happened_at,
+    happening,
+    execution_id,
+    (actor)::text AS actor,
+    detail
+   FROM penstock.execution_event e
+  WHERE (subscription IS NOT NULL);
 
 -- Name: wake_any; Type: SEQUENCE; Schema: penstock; Owner: -
 
@@ -3819,6 +5139,11 @@ ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_15 FOR VAL
 ALTER TABLE ONLY penstock.actor_binding
     ADD CONSTRAINT actor_binding_pkey PRIMARY KEY (actor_ref, db_role);
 
+-- Name: catalog catalog_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.catalog
+    ADD CONSTRAINT catalog_pkey PRIMARY KEY (path, version);
+
 -- Name: dot_config dot_config_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.dot_config
@@ -3844,6 +5169,11 @@ ALTER TABLE ONLY penstock.event_type_registry
 ALTER TABLE ONLY penstock.execution_event
     ADD CONSTRAINT execution_event_pkey PRIMARY KEY (execution_event_id, happened_at);
 
+-- Name: execution_input execution_input_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.execution_input
+    ADD CONSTRAINT execution_input_pkey PRIMARY KEY (execution_id);
+
 -- Name: executor_grant executor_grant_actor_executor_kind_job_kind_key; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.executor_grant
@@ -3853,6 +5183,21 @@ ALTER TABLE ONLY penstock.executor_grant
 
 ALTER TABLE ONLY penstock.executor
     ADD CONSTRAINT executor_pkey PRIMARY KEY (executor_id);
+
+-- Name: ingest_dead_letter ingest_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.ingest_dead_letter
+    ADD CONSTRAINT ingest_dead_letter_pkey PRIMARY KEY (dead_letter_id);
+
+-- Name: ingest_message ingest_message_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.ingest_message
+    ADD CONSTRAINT ingest_message_pkey PRIMARY KEY (execution_id, ingested_at);
+
+-- Name: ingest_position ingest_position_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.ingest_position
+    ADD CONSTRAINT ingest_position_pkey PRIMARY KEY (path, part);
 
 -- Name: job_dead_letter job_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -4024,6 +5369,21 @@ ALTER TABLE ONLY penstock.schema_release
 ALTER TABLE ONLY penstock.schema_view
     ADD CONSTRAINT schema_view_pkey PRIMARY KEY (view_name);
 
+-- Name: subscription subscription_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.subscription
+    ADD CONSTRAINT subscription_pkey PRIMARY KEY (path);
+
+-- Name: subscription_runtime subscription_runtime_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.subscription_runtime
+    ADD CONSTRAINT subscription_runtime_pkey PRIMARY KEY (path);
+
+-- Name: subscription subscription_subscription_id_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.subscription
+    ADD CONSTRAINT subscription_subscription_id_key UNIQUE (subscription_id);
+
 -- Name: event_outbox_order; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX event_outbox_order ON ONLY penstock.event_outbox USING btree (tx_id, seq);
@@ -4031,6 +5391,22 @@ CREATE INDEX event_outbox_order ON ONLY penstock.event_outbox USING btree (tx_id
 -- Name: execution_event_job; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX execution_event_job ON ONLY penstock.execution_event USING btree (job_id);
+
+-- Name: execution_event_subscription; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX execution_event_subscription ON ONLY penstock.execution_event USING btree (subscription, execution_event_id) WHERE (subscription IS NOT NULL);
+
+-- Name: ingest_dead_letter_message; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX ingest_dead_letter_message ON penstock.ingest_dead_letter USING btree (subscription, message_id);
+
+-- Name: ingest_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX ingest_dead_letter_open ON penstock.ingest_dead_letter USING btree (subscription, dead_letter_id) WHERE (resolved_at IS NULL);
+
+-- Name: ingest_message_id; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX ingest_message_id ON ONLY penstock.ingest_message USING btree (subscription, message_id);
 
 -- Name: job_dead_letter_job; Type: INDEX; Schema: penstock; Owner: -
 
@@ -4063,6 +5439,10 @@ CREATE INDEX job_queue_leased ON penstock.job_queue USING btree (rule, leased_by
 -- Name: job_queue_ready; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_queue_ready ON penstock.job_queue USING btree (executor, pool, job_kind, event_domain, priority DESC, job_id) WHERE (status = 'ready'::penstock.job_status);
+
+-- Name: job_queue_source; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_source ON penstock.job_queue USING btree (source) WHERE (source IS NOT NULL);
 
 -- Name: once_key_00_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
 
@@ -4222,6 +5602,11 @@ CREATE OR REPLACE VIEW penstock.v_executor_subscription_health AS
 ALTER TABLE ONLY penstock.event_type_registry
     ADD CONSTRAINT event_type_registry_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
 
+-- Name: ingest_position ingest_position_path_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.ingest_position
+    ADD CONSTRAINT ingest_position_path_fkey FOREIGN KEY (path) REFERENCES penstock.subscription(path);
+
 -- Name: job_subscription job_subscription_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.job_subscription
@@ -4231,6 +5616,16 @@ ALTER TABLE ONLY penstock.job_subscription
 
 ALTER TABLE ONLY penstock.job_subscription
     ADD CONSTRAINT job_subscription_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES penstock.executor(executor_id);
+
+-- Name: subscription subscription_path_version_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.subscription
+    ADD CONSTRAINT subscription_path_version_fkey FOREIGN KEY (path, version) REFERENCES penstock.catalog(path, version);
+
+-- Name: subscription_runtime subscription_runtime_path_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.subscription_runtime
+    ADD CONSTRAINT subscription_runtime_path_fkey FOREIGN KEY (path) REFERENCES penstock.subscription(path);
 
 -- Name: SCHEMA penstock; Type: ACL; Schema: -; Owner: -
 
@@ -4269,6 +5664,10 @@ GRANT ALL ON FUNCTION penstock.backlog() TO penstock_reader;
 
 REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text, p_priority smallint) FROM PUBLIC;
 
+-- Name: FUNCTION bytes_are_json(p_body bytea); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.bytes_are_json(p_body bytea) FROM PUBLIC;
+
 -- Name: FUNCTION caller(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.caller() FROM PUBLIC;
@@ -4284,6 +5683,18 @@ REVOKE ALL ON FUNCTION penstock.caller_rules() FROM PUBLIC;
 -- Name: FUNCTION cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[], p_rules bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION catalog_playbooks(p_kind text, p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.catalog_playbooks(p_kind text, p_content jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION catalog_pools(p_kind text, p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.catalog_pools(p_kind text, p_content jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION catalog_refs_check(p_kind text, p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.catalog_refs_check(p_kind text, p_content jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION causation_depth(p_event_id uuid); Type: ACL; Schema: penstock; Owner: -
 
@@ -4367,9 +5778,9 @@ REVOKE ALL ON FUNCTION penstock.cron_next(p_cron text, p_after timestamp with ti
 
 REVOKE ALL ON FUNCTION penstock.dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
 
--- Name: FUNCTION dead_letter_number(p_id text); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION dead_letter_number(p_id text, p_origin text); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.dead_letter_number(p_id text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.dead_letter_number(p_id text, p_origin text) FROM PUBLIC;
 
 -- Name: FUNCTION error_bounded(p_error jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -4378,6 +5789,14 @@ REVOKE ALL ON FUNCTION penstock.error_bounded(p_error jsonb) FROM PUBLIC;
 -- Name: FUNCTION event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text) FROM PUBLIC;
+
+-- Name: FUNCTION execute_one(p_request jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execute_one(p_request jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION execution_input_check(p_input jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_input_check(p_input jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION executor_checked(p_executor_id text); Type: ACL; Schema: penstock; Owner: -
 
@@ -4391,6 +5810,11 @@ REVOKE ALL ON FUNCTION penstock.executor_kind_check(p_executor_kind text) FROM P
 
 REVOKE ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text) TO workflow_admin;
 
 -- Name: FUNCTION fn_config_set(p_key text, p_value text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -4417,6 +5841,16 @@ GRANT ALL ON FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_a
 REVOKE ALL ON FUNCTION penstock.fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text, p_payload_contract jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text, p_payload_contract jsonb) TO workflow_admin;
 
+-- Name: FUNCTION fn_execute_batch(p_requests jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO workflow_admin;
+
 -- Name: FUNCTION fn_executor_deregister(p_executor_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_executor_deregister(p_executor_id text, p_actor text) FROM PUBLIC;
@@ -4431,6 +5865,36 @@ GRANT ALL ON FUNCTION penstock.fn_executor_grant_set(p_actor text, p_executor_ki
 
 REVOKE ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_stage_open(p_subscription text, p_runtime_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
@@ -4563,6 +6027,30 @@ REVOKE ALL ON FUNCTION penstock.fn_queue_tick() FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_queue_tick() TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_queue_tick() TO workflow_admin;
 
+-- Name: FUNCTION fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) TO workflow_admin;
+
+-- Name: FUNCTION fn_runtime_release(p_subscription text, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) TO workflow_admin;
+
+-- Name: FUNCTION fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO workflow_admin;
+
+-- Name: FUNCTION fn_runtime_stop(p_subscription text, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) TO workflow_admin;
+
 -- Name: FUNCTION fn_schedule_drop(p_schedule_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_schedule_drop(p_schedule_id text, p_actor text) FROM PUBLIC;
@@ -4572,6 +6060,11 @@ GRANT ALL ON FUNCTION penstock.fn_schedule_drop(p_schedule_id text, p_actor text
 
 REVOKE ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_subscription_move(p_path text, p_action text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_subscription_move(p_path text, p_action text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_subscription_move(p_path text, p_action text, p_actor text) TO workflow_admin;
 
 -- Name: FUNCTION forbidden_key_pattern(); Type: ACL; Schema: penstock; Owner: -
 
@@ -4584,6 +6077,59 @@ REVOKE ALL ON FUNCTION penstock.happened(p_job_id bigint, p_happening text, p_ac
 -- Name: FUNCTION heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[], p_pools text[]) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_dead(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_dead(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]) FROM PUBLIC;
+
+-- Name: TABLE ingest_dead_letter; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.ingest_dead_letter TO dot_executor;
+GRANT SELECT ON TABLE penstock.ingest_dead_letter TO workflow_admin;
+
+-- Name: FUNCTION ingest_dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_deduplicated(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_deduplicated(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_execute(p_subscription text, p_version integer, p_stage text, p_attempts text[], p_content jsonb, p_verdicts penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_execute(p_subscription text, p_version integer, p_stage text, p_attempts text[], p_content jsonb, p_verdicts penstock.ingest_verdict[]) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_expected_check(p_stage text, p_expected jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_expected_check(p_stage text, p_expected jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_fault(p_fault text, p_playbook text, p_pool text, p_body bytea, p_allowed text[], p_known text[], p_pools text[], p_is_json boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_fault(p_fault text, p_playbook text, p_pool text, p_body bytea, p_allowed text[], p_known text[], p_pools text[], p_is_json boolean) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_faults(p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_faults(p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_judge(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_positions jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_judge(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_positions jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_move(p_subscription text, p_positions jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_move(p_subscription text, p_positions jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION job_answers(p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -4717,9 +6263,21 @@ REVOKE ALL ON FUNCTION penstock.partitions_ahead(p_ahead integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.payload_check(p_payload jsonb, p_what text) FROM PUBLIC;
 
+-- Name: FUNCTION playbook_targets(p_paths text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.playbook_targets(p_paths text[]) FROM PUBLIC;
+
+-- Name: FUNCTION playbooks_known(p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.playbooks_known(p_content jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION pools_check(p_pools text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.pools_check(p_pools text[]) FROM PUBLIC;
+
+-- Name: FUNCTION pools_known(p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.pools_known(p_content jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION promote_due(p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
@@ -4736,6 +6294,14 @@ REVOKE ALL ON FUNCTION penstock.retry_delay_ms(p_attempt integer) FROM PUBLIC;
 -- Name: FUNCTION role_advice(p_role text, p_statement text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.role_advice(p_role text, p_statement text) FROM PUBLIC;
+
+-- Name: FUNCTION runtime_checked(p_held penstock.subscription_runtime, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.runtime_checked(p_held penstock.subscription_runtime, p_token bigint) FROM PUBLIC;
+
+-- Name: FUNCTION runtime_counted(p_subscription text, p_report jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.runtime_counted(p_subscription text, p_report jsonb) FROM PUBLIC;
 
 -- Name: TABLE schedule; Type: ACL; Schema: penstock; Owner: -
 
@@ -4767,6 +6333,46 @@ REVOKE ALL ON FUNCTION penstock.schedules_run(p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.silence_watch() FROM PUBLIC;
 
+-- Name: FUNCTION stage_drop(p_stage text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.stage_drop(p_stage text) FROM PUBLIC;
+
+-- Name: FUNCTION stage_name(p_subscription text, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.stage_name(p_subscription text, p_token bigint) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_activable(p_path text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_activable(p_path text) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_event(p_path text, p_happening text, p_actor penstock.actor_ref, p_detail jsonb, p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_event(p_path text, p_happening text, p_actor penstock.actor_ref, p_detail jsonb, p_execution_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_locked(p_path text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_locked(p_path text) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_moved(p_path text, p_to text, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_moved(p_path text, p_to text, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_moves(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_moves() FROM PUBLIC;
+
+-- Name: FUNCTION subscription_registered(p_path text, p_version integer, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_registered(p_path text, p_version integer, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_schedule(p_path text, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_schedule(p_path text, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION subscriptions_watch(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscriptions_watch() FROM PUBLIC;
+
 -- Name: FUNCTION tick_part(p_part text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.tick_part(p_part text) FROM PUBLIC;
@@ -4784,6 +6390,16 @@ REVOKE ALL ON FUNCTION penstock.wake(p_domains text[]) FROM PUBLIC;
 GRANT SELECT ON TABLE penstock.actor_binding TO workflow_admin;
 GRANT SELECT ON TABLE penstock.actor_binding TO dot_executor;
 GRANT SELECT ON TABLE penstock.actor_binding TO penstock_reader;
+
+-- Name: TABLE catalog; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.catalog TO workflow_admin;
+GRANT SELECT ON TABLE penstock.catalog TO dot_executor;
+GRANT SELECT ON TABLE penstock.catalog TO penstock_producer;
+GRANT SELECT ON TABLE penstock.catalog TO penstock_mot;
+GRANT SELECT ON TABLE penstock.catalog TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.catalog TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.catalog TO penstock_reader;
 
 -- Name: TABLE dot_config; Type: ACL; Schema: penstock; Owner: -
 
@@ -4809,11 +6425,21 @@ GRANT SELECT ON TABLE penstock.event_type_registry TO workflow_admin;
 GRANT SELECT ON TABLE penstock.event_type_registry TO dot_executor;
 GRANT SELECT ON TABLE penstock.event_type_registry TO penstock_reader;
 
+-- Name: TABLE execution_input; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.execution_input TO dot_executor;
+GRANT SELECT ON TABLE penstock.execution_input TO workflow_admin;
+
 -- Name: TABLE executor_grant; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.executor_grant TO workflow_admin;
 GRANT SELECT ON TABLE penstock.executor_grant TO dot_executor;
 GRANT SELECT ON TABLE penstock.executor_grant TO penstock_reader;
+
+-- Name: TABLE ingest_message; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.ingest_message TO dot_executor;
+GRANT SELECT ON TABLE penstock.ingest_message TO workflow_admin;
 
 -- Name: TABLE job; Type: ACL; Schema: penstock; Owner: -
 
@@ -4824,6 +6450,10 @@ GRANT SELECT ON TABLE penstock.job TO penstock_mot;
 GRANT SELECT ON TABLE penstock.job TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.job TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.job TO penstock_reader;
+
+-- Name: SEQUENCE job_id_seq; Type: ACL; Schema: penstock; Owner: -
+
+GRANT USAGE ON SEQUENCE penstock.job_id_seq TO penstock_pipeline;
 
 -- Name: TABLE job_move; Type: ACL; Schema: penstock; Owner: -
 
@@ -4873,6 +6503,26 @@ GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_reader;
 
+-- Name: TABLE v_job; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_job TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_job TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_job TO penstock_reader;
+
+-- Name: TABLE v_execution; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_execution TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_execution TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_execution TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_execution TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_execution TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_execution TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_execution TO penstock_reader;
+
 -- Name: TABLE v_execution_event; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.v_execution_event TO workflow_admin;
@@ -4893,15 +6543,15 @@ GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_pipeli
 GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO penstock_reader;
 
--- Name: TABLE v_job; Type: ACL; Schema: penstock; Owner: -
+-- Name: TABLE v_ingest_position; Type: ACL; Schema: penstock; Owner: -
 
-GRANT SELECT ON TABLE penstock.v_job TO workflow_admin;
-GRANT SELECT ON TABLE penstock.v_job TO dot_executor;
-GRANT SELECT ON TABLE penstock.v_job TO penstock_producer;
-GRANT SELECT ON TABLE penstock.v_job TO penstock_mot;
-GRANT SELECT ON TABLE penstock.v_job TO penstock_pipeline;
-GRANT SELECT ON TABLE penstock.v_job TO penstock_gateway;
-GRANT SELECT ON TABLE penstock.v_job TO penstock_reader;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_reader;
 
 -- Name: TABLE v_job_queue_backlog; Type: ACL; Schema: penstock; Owner: -
 
@@ -4932,3 +6582,23 @@ GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_mot;
 GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_reader;
+
+-- Name: TABLE v_subscription; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_subscription TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_subscription TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_subscription TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_subscription TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_subscription TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_subscription TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_subscription TO penstock_reader;
+
+-- Name: TABLE v_subscription_event; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_subscription_event TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_subscription_event TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_subscription_event TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_subscription_event TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_subscription_event TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_subscription_event TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_subscription_event TO penstock_reader;

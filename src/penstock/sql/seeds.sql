@@ -33,6 +33,9 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('queue.result.max_bytes', '65536', 'system:migrate'),
   ('queue.error.max_bytes', '16384', 'system:migrate'),
   ('queue.causation.max_depth', '32', 'system:migrate'),
+  ('subscription.lease_ms', '15000', 'system:migrate'),
+  ('subscription.stall_s', '60', 'system:migrate'),
+  ('execution.input.max_bytes', '1048576', 'system:migrate'),
   ('queue.forbidden_keys', 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data', 'system:migrate'),
   ('iu_core.routes_enabled', 'false', 'system:migrate'),
   ('iu_core.route_worker_enabled', 'false', 'system:migrate')
@@ -59,8 +62,14 @@ begin
   end loop;
 end $$;
 
-insert into penstock.event_type_registry (event_domain, event_type, event_stream, registered_by) values
-  ('system', 'queue_worker_silent', 'alert', 'system:migrate')
+insert into penstock.event_type_registry (event_domain, event_type, event_stream, registered_by)
+select 'system', t, 'alert', 'system:migrate'
+  from unnest(array['queue_worker_silent', 'subscription.message.dead_lettered', 'subscription.stalled', 'subscription.rate_limited',
+                    'subscription.data_loss', 'subscription.data_loss_refused', 'subscription.read_again',
+                    'subscription.source_unavailable', 'subscription.source_recovered']) t
+union all
+select 'system', 'subscription.' || t, 'update', 'system:migrate'
+  from unnest(array['registered', 'activated', 'paused', 'resumed', 'draining', 'deactivated']) t
 on conflict do nothing;
 
 insert into penstock.executor (executor_id, executor_kind, registered_by) values ('default', 'PG_worker', 'system:migrate')

@@ -22,6 +22,7 @@ from penstock.worker.maintenance import services
 from penstock.worker.outage import Outage
 from penstock.worker.report import Reporter, Tally, as_error
 from penstock.worker.run import Runners
+from penstock.worker.tools import tools
 
 log = structlog.get_logger("penstock.worker")
 
@@ -51,7 +52,10 @@ class WorkerOptions:
 
 
 class Worker:
-    """One life of one executor process. `revive` starts a crashed server again, when that is ours to do."""
+    """One life of one executor process. `revive` starts a crashed server again, when that is ours to do.
+
+    Beside the handlers it serves maintenance and the tools of playbooks, unless it is to do `only` what it was given.
+    """
 
     def __init__(
         self,
@@ -59,17 +63,15 @@ class Worker:
         handlers: Mapping[str, JobFunction],
         incarnation: UUID | None = None,
         *,
+        only: bool = False,
         revive: Callable[[], None] | None = None,
     ) -> None:
         options.validate()
-        if not handlers:
-            raise SettingsError(
-                "there is no handler to run: decorate a function with @penstock.job(kind) in the app module"
-            )
         self.options = options
         self._outage = Outage()
         self._revive = revive
-        handlers = services(self._link) | dict(handlers)
+        if not only:
+            handlers = services(self._link) | tools(self._link) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope

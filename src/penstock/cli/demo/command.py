@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +25,11 @@ from penstock.kernel.connection import Connection, connect
 from penstock.kernel.reads import KindTally
 from penstock.settings import Settings, read_settings
 
+if TYPE_CHECKING:
+    from penstock.cli.demo.ingest import Ingested
+
 DATABASE = "penstock_demo"
+DEMO_SUBSCRIPTION = "demo/orders"
 _WORKERS = 2
 _JOBS = 20_000
 # for another demo to end
@@ -42,15 +46,16 @@ class Outcome:
     seconds: float
     problems: list[str]
     commands: list[str]
+    messages: "Ingested | str"
 
 
 def demo_command(
     jobs: Annotated[int, typer.Option(min=100, max=200_000, hidden=True, help="How many jobs to run.")] = _JOBS,
     json: AsJson = False,
 ) -> None:
-    """Run 20,000 jobs of several kinds through two workers, and show what became of them.
+    """Run 20,000 jobs of several kinds, then 20,000 messages from NATS through Spark, and show what became of them.
 
-    Uses the embedded PostgreSQL and a database of its own, made anew each time: your own jobs are left alone.
+    Uses the embedded servers and a database of its own, made anew each time: your own jobs are left alone.
 
     Example: penstock demo
     """
@@ -97,11 +102,25 @@ def _run(url: str, jobs: int, folder: Path) -> Outcome:
         with working(url, _WORKERS, folder) as workers, Counter("jobs done", jobs) as counter:
             _watch(connection, workers, jobs, counter)
             seconds = time.monotonic() - began
-        tallies = reads.tally(connection)
+            tallies = reads.tally(connection)
+            lanes = reads.lane_results(connection)
+            messages = _messages(connection, url, jobs, folder, workers)
         wanted = plan.expected(jobs)
-        lanes = reads.lane_results(connection)
         differing = problems(tallies, wanted, lanes, wanted[plan.BOOKING.name].jobs)
-    return Outcome(tallies, seconds, differing, _commands(shown))
+    routed = "" if isinstance(messages, str) else str(messages.routed)
+    differing += [] if isinstance(messages, str) else messages.problems
+    return Outcome(tallies, seconds, differing, _commands(shown, routed), messages)
+
+
+def _messages(connection: Connection, url: str, count: int, folder: Path, workers: Workers) -> "Ingested | str":
+    """The second half, or why it is left out."""
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        return "messages are left out: Spark needs Java 17 or later, and there is none on the PATH"
+    try:
+        from penstock.cli.demo.ingest import ingest
+    except ImportError as error:
+        return f"messages are left out: pip install 'penstock[spark]' ({error})"
+    return ingest(connection, url, count, folder, workers)
 
 
 def _watch(connection: Connection, workers: Workers, jobs: int, counter: Counter) -> None:
@@ -137,6 +156,10 @@ def _show(outcome: Outcome, jobs: int) -> None:
     )
     rate = f"{jobs / outcome.seconds:,.0f} jobs/s, the workers' start included"
     typer.echo(f"\n{jobs:,} jobs in {outcome.seconds:.1f} s through {_WORKERS} workers: {rate}")
+    if isinstance(outcome.messages, str):
+        typer.echo(outcome.messages)
+    else:
+        _show_messages(outcome.messages)
     if not outcome.problems:
         typer.echo(f"checked: every job has ended as it must, and each of the {plan.LANES} lanes ran in order")
     show_heading("look further")
@@ -144,9 +167,24 @@ def _show(outcome: Outcome, jobs: int) -> None:
         typer.echo(f"  {command}")
 
 
-def _commands(job_id: int) -> list[str]:
+def _show_messages(found: "Ingested") -> None:
+    one = found.subscription
+    show_heading(f"{one.received:,} messages from NATS, through Spark")
+    show_table(
+        ("playbook", "pool", "status", "executions"),
+        [(playbook, pool, status, f"{count:,}") for playbook, pool, status, count in found.executions],
+    )
+    rate = one.received / found.seconds
+    typer.echo(
+        f"\n{one.received:,} received, {one.executions:,} executions, {one.deduplicated:,} deduplicated, "
+        f"{one.dead_lettered:,} dead-lettered, in {found.seconds:.1f} s: {rate:,.0f} messages/s, handlers included"
+    )
+
+
+def _commands(job_id: int, execution: str) -> list[str]:
     """The commands to look further, as they can be pasted into the shell this was started from."""
     words = ["dlq list", "job list --status dead_lettered", f"job show {job_id}"]
+    words += [f"subscription show {DEMO_SUBSCRIPTION}", f"explain {execution}"] if execution else []
     prefix = {"PENSTOCK_DATABASE": DATABASE}
     if os.environ.get("PENSTOCK_HOME"):
         prefix["PENSTOCK_HOME"] = os.environ["PENSTOCK_HOME"]

@@ -1,5 +1,5 @@
 -- tick_part: run one part of a tick on its own; what it raises stops no other part.
---   p_part   promote, reap, silence, lanes, once_keys, analyze, partitions, schedules
+--   p_part   promote, reap, silence, lanes, once_keys, analyze, partitions, subscriptions, schedules
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
 --   locks    as the part does, waiting 2 s for each at most: an open transaction elsewhere must not stop the clock
@@ -19,6 +19,7 @@ begin
       when 'lanes' then v_did := to_jsonb(penstock.lanes_sweep(200));
       when 'once_keys' then v_did := to_jsonb(penstock.once_sweep());
       when 'analyze' then v_did := to_jsonb(penstock.queue_analyze());
+      when 'subscriptions' then v_did := to_jsonb(penstock.subscriptions_watch());
       when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
     end case;
     v_report := jsonb_build_object('ok', true, 'did', v_did);

@@ -2,4 +2,11 @@
 create or replace view penstock.v_dead_letter as
 select 'job-' || d.dead_letter_id as id, 'job' as origin, d.job_id, d.job_kind as what, d.reason, d.error, d.snapshot, d.dead_at,
        d.resolved_at, d.resolved_by::text as resolved_by, d.resolution, d.replay_job_id, d.dead_letter_id as number
-  from penstock.job_dead_letter d;
+  from penstock.job_dead_letter d
+union all
+select 'ingest-' || d.dead_letter_id, 'ingest', null, d.subscription, d.reason, d.error,
+       jsonb_build_object('subscription', d.subscription, 'message_id', d.message_id, 'part', d.part, 'source_offset', d.source_offset,
+         'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'attributes', d.attributes, 'playbook', d.playbook,
+         'pool', d.pool, 'dedup_key', d.dedup_key, 'directives', d.directives), d.dead_at,
+       d.resolved_at, d.resolved_by::text, d.resolution, d.replay_execution_id, d.dead_letter_id
+  from penstock.ingest_dead_letter d;

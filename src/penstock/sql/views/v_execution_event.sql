@@ -20,5 +20,13 @@ select o.job_id, o.job_id, o.finished_at,
        jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by))
   from penstock.job_outcome o
 union all
+select m.execution_id, m.execution_id, m.ingested_at, 'subscription.message.dispatched', 'system:ingest', null,
+       jsonb_build_object('subscription', m.subscription, 'message_id', m.message_id, 'part', m.part, 'source_offset', m.source_offset)
+  from penstock.ingest_message m
+union all
+select m.execution_id, m.execution_id, m.ingested_at, 'subscription.message.directives_applied', 'system:ingest', null,
+       m.directives::jsonb
+  from penstock.ingest_message m where m.directives is not null
+union all
 select coalesce(e.execution_id, e.job_id), e.job_id, e.happened_at, e.happening, e.actor::text, null, e.detail
   from penstock.execution_event e;

@@ -1,0 +1,1 @@
+"""Catalog files: `kind: Playbook` and `kind: Subscription`, read, checked and explained."""

@@ -1,0 +1,69 @@
+"""The names a catalog file uses, each with its grammar; PostgreSQL has the same for those it keeps."""
+
+import re
+import warnings
+from typing import Any
+
+from penstock.catalog.values import Unfit, text
+
+_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+_IMPORT = rf"{_IDENTIFIER}(\.{_IDENTIFIER})*:{_IDENTIFIER}"
+_TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+
+_NO_TEMPLATE = r"(?!.*\{[{%])"
+
+path = text(
+    "a path such as domain/process_order (letters, digits and _ . / -, at most 200, a letter or digit first)",
+    r"[A-Za-z0-9][A-Za-z0-9_./-]{0,199}",
+)
+pool = text("a pool's name (lower-case letters, digits, _ and -, at most 63, a letter first)", r"[a-z][a-z0-9_-]{0,62}")
+alias = text(
+    "the alias of a credential (letters, digits and _ . -, at most 100, a letter or digit first)",
+    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}",
+)
+title = text("a name of at most 200 characters, on one line", r"[^\s]([^\n\r]{0,198}[^\s])?")
+sentence = text("text of at most 2,000 characters", rf"(?s){_NO_TEMPLATE}.*", 2000)
+step = text("a step's name (letters, digits and _, at most 100, no digit first)", r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+lane = text("a lane of 1 to 500 characters", rf"(?s){_NO_TEMPLATE}.+")
+function = text("the import path of a function, such as shop.orders:process", _IMPORT)
+reader = re.compile(_IMPORT)
+header = text("a header's name, without spaces around it, at most 256 characters", r"\S([^\r\n]{0,254}\S)?")
+token = text("a key of the baggage header (letters, digits and !#$%&'*+-.^_`|~)", _TOKEN, 256)
+
+topic = text("a Kafka topic (letters, digits and . _ -, at most 249)", r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+group = text("a Kafka consumer group of at most 249 characters", r"[^\s]{1,249}")
+stream = text("the name of a NATS stream (no spaces and none of . * > / \\)", r"[^\s.*>/\\]{1,255}")
+consumer = text("the name of a durable NATS consumer (no spaces and none of . * > / \\)", r"[^\s.*>/\\]{1,255}")
+pubsub_subscription = text(
+    "a Pub/Sub subscription: projects/PROJECT/subscriptions/NAME",
+    r"projects/[a-z0-9.:-]{1,100}/subscriptions/[A-Za-z][A-Za-z0-9._~+%-]{2,254}",
+)
+
+gcs_bucket = text("a bucket such as gs://acme-spool/orders", r"gs://[a-z0-9][a-z0-9._-]{1,221}(/[^\s]*)?", 1000)
+s3_bucket = text("a bucket such as s3://acme-spool/orders", r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[^\s]*)?", 1000)
+nats_bucket = text("the name of a NATS object bucket (letters, digits, _ and -)", r"[A-Za-z0-9_-]{1,200}")
+directory = text("an absolute folder such as /var/lib/penstock/spool", r"/[^\n\r]{1,999}", 1000)
+
+url = text("a URL such as https://api.example.com", r"https?://[^\s/?#@]+(/[^\s?#]*)?", 2000)
+audience = text("the audience of the token, as the push subscription states it", r"\S{1,500}")
+service_account = text("the service account's email address", r"[^\s@]{1,200}@[^\s@]{1,200}")
+gateway_path = text(
+    "a path that starts with /, such as /ingress/orders (letters, digits and _ . - ~ between the slashes)",
+    r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_.~-]+)+",
+    200,
+)
+
+
+def topic_pattern(value: Any) -> str:
+    """A regular expression for topics."""
+    expected = "a regular expression for topics, such as orders\\..*"
+    if not isinstance(value, str) or not 1 <= len(value) <= 500:
+        raise Unfit(expected, value)
+    try:
+        # a pattern that Python only warns about is good enough for a list of topics
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(value)
+    except (re.error, RecursionError, OverflowError):
+        raise Unfit(expected, value) from None
+    return value

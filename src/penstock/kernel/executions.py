@@ -1,0 +1,158 @@
+"""Executions of playbooks: started, looked at, and what they were given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from penstock.errors import BY_SQLSTATE, BadRequest, UnknownJob
+from penstock.kernel.connection import Connection, translated
+from penstock.kernel.jobs import json_text
+from penstock.model import Json
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What became of one request: started, known by its key, or refused with an error."""
+
+    ordinal: int
+    execution_id: int | None
+    status: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class ExecutionView:
+    """One row of v_execution."""
+
+    execution_id: int
+    playbook_ref: str
+    subscription: str | None
+    status: str
+    pool: str
+    source_ref: str | None
+    trace: str | None
+    actor: str
+    attempt: int
+    max_attempts: int
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class IngestMessage:
+    """A message as it came, and what its headers decided."""
+
+    execution_id: int
+    ingested_at: datetime
+    subscription: str
+    version: int
+    message_id: str
+    part: str
+    source_offset: int
+    published_at: datetime | None
+    message_key: bytes | None
+    body: bytes | None
+    attributes: list[list[object]]
+    directives: Json | None
+
+
+def execute_batch(connection: Connection, requests: Sequence[Json]) -> list[Executed]:
+    """fn_execute_batch."""
+    with translated(connection):
+        rows = connection.execute(
+            "select ordinal, execution_id, status, error from penstock.fn_execute_batch(%s::jsonb) order by ordinal",
+            [json_text(requests)],
+        ).fetchall()
+    return [Executed(*row) for row in rows]
+
+
+def execute(connection: Connection, request: Json) -> int:
+    """Start one execution, or raise why not."""
+    (done,) = execute_batch(connection, [request])
+    if done.execution_id is None:
+        state, _, message = (done.error or "").partition(": ")
+        raise BY_SQLSTATE.get(state, BadRequest)(message)
+    return done.execution_id
+
+
+def show(connection: Connection, execution_id: int) -> ExecutionView:
+    """One execution of v_execution."""
+    with translated(connection), connection.cursor(row_factory=class_row(ExecutionView)) as cursor:
+        found = cursor.execute(
+            "select * from penstock.v_execution where execution_id = %s::bigint", [execution_id]
+        ).fetchone()
+    if found is None:
+        raise UnknownJob(f"execution {execution_id} does not exist", "penstock execution list shows the newest ones.")
+    return found
+
+
+def newest(connection: Connection, limit: int) -> list[ExecutionView]:
+    """The newest executions, by bounded reads of the ids first."""
+    with translated(connection), connection.cursor(row_factory=class_row(ExecutionView)) as cursor:
+        return cursor.execute(
+            "select v.* from (select job_id from penstock.job where playbook_ref is not null order by job_id desc"
+            " limit %s) j cross join lateral (select * from penstock.v_execution e where e.execution_id = j.job_id"
+            " offset 0) v order by v.execution_id desc",
+            [limit],
+        ).fetchall()
+
+
+def message(connection: Connection, execution_id: int) -> IngestMessage | None:
+    """The message an execution was made of."""
+    return _message(connection, "execution_id = %s::bigint", execution_id)
+
+
+def message_by_id(connection: Connection, subscription: str, message_id: str) -> IngestMessage | None:
+    """A message by the id its source gave it."""
+    return _message(connection, "subscription = %s and message_id = %s", subscription, message_id)
+
+
+def execution_input(connection: Connection, execution_id: int) -> Json:
+    """What an execution was started with."""
+    with translated(connection):
+        row = connection.execute(
+            "select input from penstock.execution_input where execution_id = %s::bigint", [execution_id]
+        ).fetchone()
+    return {} if row is None else dict(row[0])
+
+
+def _message(connection: Connection, where: str, *arguments: object) -> IngestMessage | None:
+    with translated(connection), connection.cursor(row_factory=class_row(IngestMessage)) as cursor:
+        return cursor.execute(
+            f"select * from penstock.ingest_message where {where} order by ingested_at desc limit 1".encode(),
+            list(arguments),
+        ).fetchone()
+
+
+def tally(connection: Connection, subscription: str) -> list[tuple[str, str, str, int]]:
+    """How many executions of each playbook and pool stand where. Reads them all: for a demo, not for a dashboard."""
+    with translated(connection):
+        return connection.execute(
+            "select playbook_ref, pool, status, count(*) from penstock.v_execution where subscription = %s"
+            " group by 1, 2, 3 order by 1, 2, 3",
+            [subscription],
+        ).fetchall()
+
+
+def ended(connection: Connection, subscription: str) -> int:
+    """How many executions of a subscription have ended; the same holds."""
+    with translated(connection):
+        row = connection.execute(
+            "select count(*) from penstock.job_outcome o join penstock.job j using (job_id, enqueued_at)"
+            " where j.subscription = %s and o.status in ('succeeded', 'dead_lettered', 'cancelled')",
+            [subscription],
+        ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def newest_of(connection: Connection, subscription: str, playbook: str) -> int:
+    """The newest execution of a playbook that a subscription started; 0 if there is none."""
+    with translated(connection):
+        row = connection.execute(
+            "select coalesce(max(job_id), 0) from penstock.job where subscription = %s"
+            " and starts_with(playbook_ref, %s || '@')",
+            [subscription, playbook],
+        ).fetchone()
+    return 0 if row is None else int(row[0])

@@ -1,0 +1,43 @@
+"""Catalog files into the catalog: all entries of a call or none, playbooks first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.catalog.entry import Entry
+from penstock.credentials import Credentials
+from penstock.errors import CredentialError
+from penstock.kernel import catalog
+from penstock.kernel.connection import Connection
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What became of one entry: its version, and whether that is new."""
+
+    path: str
+    kind: str
+    version: int
+    created: bool
+    unused: tuple[str, ...]
+
+
+def register(
+    connection: Connection, entries: Sequence[Entry], credentials: Credentials, actor: str | None = None
+) -> list[Registered]:
+    """Check what the entries refer to, and store them in one transaction."""
+    for entry in entries:
+        _check_aliases(entry, credentials)
+    made: list[Registered] = []
+    with connection.transaction():
+        for entry in sorted(entries, key=lambda one: one.kind != "Playbook"):
+            version, created = catalog.register(connection, entry.path, entry.kind, entry.content, entry.source, actor)
+            made.append(Registered(entry.path, entry.kind, version, created, entry.unused))
+    return made
+
+
+def _check_aliases(entry: Entry, credentials: Credentials) -> None:
+    for alias in entry.spec.credentials():
+        try:
+            credentials.get(alias)
+        except CredentialError as error:
+            raise CredentialError(f"{entry.path}: {error}") from error

@@ -1,0 +1,102 @@
+"""How far a subscription is behind its source, and telling the source's own tools about it."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import structlog
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.catalog.source import KafkaOptions
+from penstock.catalog.subscription import SubscriptionSpec
+from penstock.errors import SourceError
+from penstock.model import Json
+from penstock.sources.contract import Queue, Source
+from penstock.sources.kafka import KafkaSource
+
+log = structlog.get_logger("penstock.runtime")
+
+_EVERY_S = 5.0
+
+Lag = Callable[[Mapping[str, Json]], int | None]
+
+
+class Progress:
+    """What a query says of its last batch. `limit` is what a batch may hold under max_dispatch_per_sec."""
+
+    def __init__(self, query: StreamingQuery, limit: int | None) -> None:
+        self.limit = limit
+        self._query = query
+        self._is_limited = False
+
+    def ends(self) -> dict[str, int]:
+        """Kafka's parts and where the last batch ended: beyond its last message there may be marks of transactions."""
+        last = self._query.lastProgress
+        if last is None:
+            return {}
+        ends = last["sources"][0]["endOffset"]
+        ends = json.loads(ends) if isinstance(ends, str) else ends
+        return {f"{topic}:{part}": int(at) for topic, parts in (ends or {}).items() for part, at in parts.items()}
+
+    def has_met_its_limit(self) -> bool:
+        """True once per engagement: from the first full batch to the first that is not."""
+        last = self._query.lastProgress if self.limit is not None else None
+        if last is None or self.limit is None:
+            return False
+        was, self._is_limited = self._is_limited, int(last["numInputRows"]) >= self.limit
+        return self._is_limited and not was
+
+
+def lag_of(spec: SubscriptionSpec, source: Source, progress: Progress) -> Lag:
+    """A look at the backlog, given the ledger; None where the source does not answer, or was just asked."""
+    if isinstance(spec.options, KafkaOptions) and isinstance(source, KafkaSource):
+        return _KafkaLag(spec.options.group, source, progress)
+    return _QueueLag(cast(Queue, source))
+
+
+class _QueueLag:
+    def __init__(self, source: Queue) -> None:
+        self._source = source
+
+    def __call__(self, ledger: Mapping[str, Json]) -> int | None:
+        try:
+            return self._source.backlog()
+        except SourceError:
+            return None
+
+
+class _KafkaLag:
+    """Asks what all partitions hold, and publishes the ledger as the group's offsets."""
+
+    def __init__(self, group: str | None, source: KafkaSource, progress: Progress) -> None:
+        self._group = group
+        self._source = source
+        self._progress = progress
+        self._asked_at = -_EVERY_S
+        self._published: dict[tuple[str, int], int] = {}
+
+    def __call__(self, ledger: Mapping[str, Json]) -> int | None:
+        if time.monotonic() - self._asked_at < _EVERY_S:
+            return None
+        self._asked_at = time.monotonic()
+        known = {part: int(at["next"]) for part, at in ledger.items()}
+        try:
+            self._publish({_partition(part): offset for part, offset in known.items()})
+            spans = self._source.spans()
+        except SourceError as error:
+            log.warning("the source does not say how far behind we are", error=str(error))
+            return None
+        read = self._progress.ends()
+        at = {span.part: max(span.first, known.get(span.part, 0), read.get(span.part, 0)) for span in spans}
+        return sum(max(0, span.next - at[span.part]) for span in spans)
+
+    def _publish(self, known: dict[tuple[str, int], int]) -> None:
+        if self._group is not None and known != self._published:
+            self._source.publish_group_offsets(self._group, known)
+            self._published = known
+
+
+def _partition(part: str) -> tuple[str, int]:
+    topic, _, number = part.rpartition(":")
+    return topic, int(number)

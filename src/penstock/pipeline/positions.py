@@ -1,0 +1,81 @@
+"""Where a runtime starts to read: the ledger held against what the source still has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.model import Json
+from penstock.sources.contract import Span
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Messages that cannot be read any more, or that the ledger says nothing sure about."""
+
+    part: str
+    reason: str
+    first: int
+    next: int | None
+
+    def to_json(self) -> Json:
+        return {"part": self.part, "reason": self.reason, "first": self.first, "next": self.next}
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Per part where to begin, what makes it that part, and what is lost."""
+
+    offsets: dict[str, int]
+    identities: dict[str, str]
+    losses: tuple[Loss, ...]
+
+    def ledger(self) -> dict[str, Json]:
+        """As the ledger has it when the losses are accepted."""
+        return {part: {"identity": self.identities[part], "next": offset} for part, offset in self.offsets.items()}
+
+
+def starts(
+    ledger: Mapping[str, Json], spans: tuple[Span, ...], first_time: Mapping[str, int], *, is_log: bool = True
+) -> Starts:
+    """Every part of the source gets a start; `first_time` says where to begin without a ledger, earliest if silent.
+
+    Only a log's offsets say what is missing: a queue hands out what it has, and may leave numbers out.
+    """
+    offsets: dict[str, int] = {}
+    losses: list[Loss] = []
+    for span in spans:
+        known = ledger.get(span.part)
+        if known is None:
+            # a part that is new to a known source is read from its beginning
+            offsets[span.part] = span.first if ledger else first_time.get(span.part, span.first)
+            continue
+        loss = _loss(span, str(known["identity"]), int(known["next"]), is_log)
+        losses += [loss] if loss else []
+        offsets[span.part] = int(known["next"]) if loss is None else _after(loss, span)
+    there = {span.part for span in spans}
+    gone = [Loss(part, "vanished", int(known["next"]), None) for part, known in ledger.items() if part not in there]
+    return Starts(offsets, {span.part: span.identity for span in spans}, (*losses, *gone))
+
+
+def ahead(ledger: Mapping[str, Json], identities: Mapping[str, str], floors: Mapping[str, int]) -> tuple[Loss, ...]:
+    """What a source holds for acknowledged and the ledger has never seen: the database is an older copy."""
+    return tuple(
+        Loss(part, "acknowledged_beyond_the_ledger", int(ledger[part]["next"]), floor + 1)
+        for part, floor in floors.items()
+        if part in ledger and ledger[part]["identity"] == identities.get(part) and floor >= int(ledger[part]["next"])
+    )
+
+
+def _loss(span: Span, identity: str, following: int, is_log: bool) -> Loss | None:
+    if identity != span.identity:
+        return Loss(span.part, "made_again", following, None)
+    if not is_log:
+        return None
+    if following < span.first:
+        return Loss(span.part, "removed_by_retention", following, span.first)
+    if following > span.next:
+        return Loss(span.part, "source_went_back", span.next, following)
+    return None
+
+
+def _after(loss: Loss, span: Span) -> int:
+    return span.next if loss.reason == "source_went_back" else span.first

@@ -1,0 +1,154 @@
+"""Sources that hand out messages one by one, such as NATS: a Python data source whose tasks fetch in parallel.
+
+Offsets count what was asked for, and mean nothing to the source: a message is known by its identity, and acknowledged
+by the sink after the commit.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from penstock.catalog.entry import spec_of
+from penstock.catalog.subscription import SubscriptionSpec
+from penstock.model import Json
+from penstock.pipeline import hosts
+from penstock.sources.contract import Message, Queue
+from penstock.sources.opening import open_queue
+
+NAME = "penstock_queue"
+SCHEMA = (
+    "source_part string, source_offset bigint, message_id string, published_at timestamp, message_key binary,"
+    " body binary, attributes array<struct<key: string, value: binary>>, ack string"
+)
+_ARROW = pa.schema(
+    [
+        ("source_part", pa.string()),
+        ("source_offset", pa.int64()),
+        ("message_id", pa.string()),
+        ("published_at", pa.timestamp("us", "UTC")),
+        ("message_key", pa.binary()),
+        ("body", pa.binary()),
+        ("attributes", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))),
+        ("ack", pa.string()),
+    ]
+)
+_ROWS = 1000
+# so few messages are not worth a task more
+_WORTH_A_TASK = 200
+
+
+def read_queue(spark: SparkSession, content: Json, batch: int, tasks: int) -> DataFrame:
+    """The stream of a subscription whose source hands out messages."""
+    spark.dataSource.register(QueueSource)
+    return (
+        spark.readStream.format(NAME)
+        .option("content", json.dumps(content))
+        .option("batch", str(batch))
+        .option("tasks", str(tasks))
+        .load()
+    )
+
+
+class QueueSource(DataSource):
+    """Options: content (the catalog entry), batch, tasks. Credentials are found on each host."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> str:
+        return SCHEMA
+
+    def streamReader(self, schema: StructType) -> "QueueReader":
+        return QueueReader(dict(self.options))
+
+
+@dataclass
+class Share(InputPartition):
+    """How many messages one task fetches."""
+
+    messages: int
+
+
+class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Decides on the driver how many to fetch, and fetches in tasks."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        self._content = options["content"]
+        self._batch = int(options["batch"])
+        self._tasks = int(options["tasks"])
+        self._queue: Queue | None = None
+        self._until: int | None = None
+
+    def initialOffset(self) -> dict[str, int]:
+        return {"asked": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxRows(self._batch)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._until = self._waiting()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        asked = int(start["asked"])
+        left = self._waiting() if self._until is None else self._until - asked
+        most = left if isinstance(limit, ReadAllAvailable) else min(left, getattr(limit, "maxRows", self._batch))
+        return {"asked": asked + max(0, most)}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Share]:
+        messages = int(end["asked"]) - int(start["asked"])
+        tasks = max(1, min(self._tasks, messages // _WORTH_A_TASK))
+        return [Share(messages // tasks + (number < messages % tasks)) for number in range(tasks)] if messages else []
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Share)
+        queue, spec = self._open()
+        try:
+            messages = queue.fetch(partition.messages, spec.runtime.timeout_ms / 1000)
+            while some := list(islice(messages, _ROWS)):
+                yield _record_batch(some)
+        finally:
+            queue.close()
+
+    def stop(self) -> None:
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+
+    def _waiting(self) -> int:
+        if self._queue is None:
+            self._queue, _ = self._open()
+        return self._queue.backlog()
+
+    def _open(self) -> tuple[Queue, SubscriptionSpec]:
+        spec = self._spec()
+        credential = hosts.credentials().get(spec.auth) if spec.auth else {}
+        return open_queue(spec, credential), spec
+
+    def _spec(self) -> SubscriptionSpec:
+        spec = spec_of("Subscription", json.loads(self._content))
+        assert isinstance(spec, SubscriptionSpec)
+        return spec
+
+
+def _record_batch(messages: list[Message]) -> pa.RecordBatch:
+    columns: list[list[Any]] = [
+        [one.part for one in messages],
+        [one.offset for one in messages],
+        [one.id for one in messages],
+        [one.published_at for one in messages],
+        [one.key for one in messages],
+        [one.body for one in messages],
+        [[{"key": key, "value": value} for key, value in one.attributes] for one in messages],
+        [one.ack for one in messages],
+    ]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, _ARROW, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)

@@ -1,0 +1,248 @@
+"""The process that holds a subscription open: leases it, runs its query, and does what its state says."""
+
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from threading import Event
+from typing import Literal
+from uuid import UUID, uuid4
+
+import structlog
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.catalog.entry import spec_of
+from penstock.catalog.source import KafkaOptions
+from penstock.catalog.subscription import SubscriptionSpec
+from penstock.errors import DatabaseUnavailable, DataLoss, PenstockError, RuntimeReplaced, SourceError
+from penstock.kernel import catalog, runtimes
+from penstock.kernel.connection import Connection, connect
+from penstock.kernel.subscriptions import not_active
+from penstock.model import Json
+from penstock.pipeline import hosts
+from penstock.pipeline.keeper import Keeper
+from penstock.pipeline.lag import Progress, lag_of
+from penstock.pipeline.positions import Loss, Starts, ahead, starts
+from penstock.pipeline.stream import Stream
+from penstock.sources.contract import Source
+from penstock.sources.kafka import KafkaSource
+from penstock.sources.nats import NatsSource
+from penstock.sources.opening import open_source
+
+log = structlog.get_logger("penstock.runtime")
+
+_LOOK_S = 0.2
+# twice what a batch should take from its fetch to its acknowledgement
+_ACK_WAIT_S = 30
+_FIRST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 30.0
+_ENDED = ("DEACTIVATED", "DRAINING")
+_READ = ("ACTIVE", "PAUSED", "DRAINING")
+
+
+@dataclass
+class Runtime:
+    """One life of one subscription's runtime."""
+
+    spark: SparkSession
+    database_url: str
+    path: str
+    once: bool = False
+    stop: Event = field(default_factory=Event)
+    incarnation: UUID = field(default_factory=uuid4)
+
+    def run(self) -> str:
+        """Until it is stopped, drained or deactivated, or has done its one drain. Returns the state it leaves."""
+        with self._connected() as connection:
+            held = runtimes.lease(connection, self.path, self.incarnation)
+            if held.state not in _READ:
+                runtimes.release(connection, self.path, held.token)
+                raise not_active(self.path, held.state)
+        keeper = Keeper(self.database_url, self.path, self.incarnation, held)
+        keeper.start()
+        try:
+            self._hold(keeper)
+        finally:
+            keeper.end()
+        with self._connected() as connection:
+            return runtimes.release(connection, self.path, keeper.lease.token)
+
+    def _connected(self) -> Connection:
+        return connect(self.database_url, application="penstock runtime")
+
+    def _hold(self, keeper: Keeper) -> None:
+        wait_s = _FIRST_WAIT_S
+        while not self._is_over(keeper):
+            if keeper.lease.state == "PAUSED":
+                self.stop.wait(_LOOK_S)
+                continue
+            began = time.monotonic()
+            try:
+                # a connection and a token of its own: a server may have been restarted, a version registered
+                with self._connected() as connection:
+                    keeper.retake(connection)
+                    self._read(connection, keeper)
+                if self.once:
+                    return
+                wait_s = _FIRST_WAIT_S
+            except (SourceError, DatabaseUnavailable, _QueryFailed) as error:
+                keeper.check()
+                if self.once:
+                    raise
+                self._say_unavailable(keeper, error)
+                if time.monotonic() - began > _LONGEST_WAIT_S:
+                    wait_s = _FIRST_WAIT_S
+                log.warning("starts again from the ledger", subscription=self.path, wait_s=wait_s, error=str(error))
+                self.stop.wait(wait_s)
+                wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+
+    def _is_over(self, keeper: Keeper) -> bool:
+        keeper.check()
+        return self.stop.is_set() or keeper.lease.state in _ENDED
+
+    def _say_unavailable(self, keeper: Keeper, error: PenstockError) -> None:
+        """An event when the source falls away, not for every try."""
+        if isinstance(error, SourceError) and not keeper.source_is_down:
+            keeper.source_is_down = True
+            with self._connected() as connection:
+                detail: Json = {"error": str(error)[:500]}
+                runtimes.said(connection, self.path, keeper.lease.token, "source_unavailable", detail)
+
+    def _read(self, connection: Connection, keeper: Keeper) -> None:
+        """Run the query until it ends, or somebody wants it to."""
+        entry = catalog.entry(connection, self.path, keeper.lease.version, "Subscription")
+        spec = _spec(entry.content)
+        source = open_source(spec, hosts.credentials())
+        try:
+            source.check()
+            if isinstance(source, NatsSource):
+                source.check_ack_wait(_ACK_WAIT_S)
+            if keeper.source_is_down:
+                keeper.source_is_down = False
+                runtimes.said(connection, self.path, keeper.lease.token, "source_recovered", {})
+            found = self._starts(connection, keeper, entry.content, source)
+            log.info("reads", subscription=self.path, source=spec.source, version=entry.version)
+            self._run_query(connection, keeper, entry.content, found, source, once=self.once)
+        finally:
+            source.close()
+
+    def _run_query(
+        self, connection: Connection, keeper: Keeper, content: Json, found: Starts, source: Source, *, once: bool
+    ) -> None:
+        spec = _spec(content)
+        checkpoint = Path(tempfile.mkdtemp(prefix="penstock-checkpoint-"))
+        stream = Stream(
+            spec=spec,
+            content=content,
+            credential=hosts.credentials().get(spec.auth) if spec.auth else {},
+            starts=found,
+            token=keeper.lease.token,
+            stage=runtimes.stage_open(connection, self.path, keeper.lease.token),
+            checkpoint=checkpoint,
+            once=once,
+        )
+        try:
+            query = stream.start(self.spark)
+            progress = Progress(query, stream.batch if spec.limits.max_dispatch_per_sec else None)
+            keeper.watch(lag_of(spec, source, progress))
+            self._watch(connection, keeper, query, progress)
+        finally:
+            keeper.watch(None)
+            shutil.rmtree(checkpoint, ignore_errors=True)
+
+    def _starts(self, connection: Connection, keeper: Keeper, content: Json, source: Source) -> Starts:
+        spec = _spec(content)
+        ledger, token = keeper.lease.positions, keeper.lease.token
+        if spec.start.position == "ledger" and not ledger:
+            raise DataLoss(f"{self.path}: start is ledger, and the ledger is empty\nSay where to begin, once.")
+        is_log = isinstance(source, KafkaSource)
+        found = starts(ledger, source.spans(), _first_time(spec, source) if not ledger else {}, is_log=is_log)
+        if not ledger and is_log:
+            # else a restart before the first commit would ask for `latest` anew, and skip what came meanwhile
+            runtimes.commit(connection, self.path, token, found.ledger(), {})
+        if isinstance(source, NatsSource):
+            lost = ahead(ledger, found.identities, source.floors())
+            if lost and source.consumer_facts().holds_from(lost[0].first):
+                self._read_again(connection, keeper, content, found, source, lost[0])
+                lost = ()
+            found = replace(found, losses=(*found.losses, *lost))
+        if found.losses:
+            self._accept(connection, keeper, spec, found)
+        return found
+
+    def _read_again(
+        self, connection: Connection, keeper: Keeper, content: Json, found: Starts, source: NatsSource, loss: Loss
+    ) -> None:
+        """The database is an older copy, and the stream still holds what came after it: read it from there."""
+        runtimes.said(connection, self.path, keeper.lease.token, "read_again", loss.to_json())
+        log.warning("reads again", subscription=self.path, part=loss.part, first=loss.first, next=loss.next)
+        with source.consumer_from(loss.first) as consumer:
+            rewound = {**content, "spec": {**content["spec"], "consumer": consumer}}
+            self._run_query(connection, keeper, rewound, found, source, once=True)
+
+    def _accept(self, connection: Connection, keeper: Keeper, spec: SubscriptionSpec, found: Starts) -> None:
+        """Do what on_data_loss says about messages that cannot be had."""
+        detail = {"losses": [one.to_json() for one in found.losses]}
+        if spec.on_data_loss == "fail":
+            runtimes.said(connection, self.path, keeper.lease.token, "data_loss_refused", detail)
+            raise DataLoss(
+                f"{self.path}: the source no longer holds what the ledger expects: {_ranges(found.losses)}\n"
+                "Look at it, then set on_data_loss: skip_and_record to go on without it."
+            )
+        runtimes.position_set(connection, self.path, keeper.lease.token, found.ledger(), found.losses[0].reason, detail)
+
+    def _watch(self, connection: Connection, keeper: Keeper, query: StreamingQuery, progress: Progress) -> None:
+        version = keeper.lease.version
+        try:
+            while query.isActive and keeper.lease.state == "ACTIVE" and keeper.lease.version == version:
+                keeper.check()
+                if progress.has_met_its_limit():
+                    runtimes.said(connection, self.path, keeper.lease.token, "rate_limited", {"batch": progress.limit})
+                if self.stop.wait(_LOOK_S):
+                    break
+            failure = query.exception()
+            if failure is not None:
+                raise _failure(str(failure))
+        finally:
+            if query.isActive:
+                runtimes.stop(connection, self.path, keeper.lease.token)
+                query.stop()
+
+
+class _QueryFailed(PenstockError):
+    """The streaming query has ended by itself."""
+
+
+def _failure(text: str) -> PenstockError:
+    """The line that says why, of Spark's many."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("penstock.errors.")]
+    named, _, said = (ours[-1] if ours else "").removeprefix("penstock.errors.").partition(": ")
+    if named == "RuntimeReplaced":
+        return RuntimeReplaced(said)
+    causes = ours or [line for line in lines if "Caused by" in line]
+    return _QueryFailed((causes[-1] if causes else lines[0] if lines else "the query ended")[:1000])
+
+
+def _spec(content: Json) -> SubscriptionSpec:
+    spec = spec_of("Subscription", content)
+    assert isinstance(spec, SubscriptionSpec)
+    return spec
+
+
+def _ranges(losses: tuple[Loss, ...]) -> str:
+    return "; ".join(
+        f"{one.part} from {one.first}" + (f" to before {one.next}" if one.next is not None else "") + f" ({one.reason})"
+        for one in losses
+    )
+
+
+def _first_time(spec: SubscriptionSpec, source: Source) -> dict[str, int]:
+    if not isinstance(spec.options, KafkaOptions) or spec.start.position in ("earliest", "ledger"):
+        return {}
+    assert isinstance(source, KafkaSource)
+    at: datetime | Literal["latest"] = spec.start.at or "latest"
+    return {f"{topic}:{part}": offset for (topic, part), offset in source.offsets(at).items()}

@@ -1,0 +1,82 @@
+"""The Spark session of a runtime."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+_LOG4J = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} [spark %p] %m%n%ex{short}
+"""
+REDACTED = r"(?i)secret|password|token|access[.]?key|jaas|keystore|truststore|sink|content"
+
+
+def _quiet_log(folder: Path) -> str:
+    """Spark's own lines, errors only: ours say what matters."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "log4j2.properties"
+    file.write_text(_LOG4J)
+    return file.as_uri()
+
+
+def make_active(spark: SparkSession) -> None:
+    """Of this thread: Spark finds Python data sources by the thread's active session, and threads begin without one."""
+    spark._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+
+
+def spark_session(master: str, jars: list[Path], folder: Path, packages: str | None = None) -> SparkSession:
+    """Local, with this interpreter for the tasks too; on a cluster they use PYSPARK_PYTHON, or their own python3."""
+    if master.startswith("local"):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = (
+        SparkSession.builder.appName("penstock")
+        .master(master)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.speculation", "false")
+        .config("spark.task.maxFailures", "2")
+        .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+        .config("spark.sql.streaming.metricsEnabled", "false")
+        .config("spark.sql.streaming.stopTimeout", "30s")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "5000")
+        .config("spark.redaction.regex", REDACTED)
+        .config("spark.sql.redaction.options.regex", REDACTED)
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_quiet_log(folder)}")
+        .config("spark.local.dir", str(folder / "spark"))
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    )
+    if jars:
+        builder = builder.config("spark.jars", ",".join(str(jar) for jar in jars))
+    if packages:
+        builder = builder.config("spark.jars.packages", packages)
+    with _unheard(signal.SIGTERM, signal.SIGHUP):
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+@contextmanager
+def _unheard(*numbers: signal.Signals) -> Iterator[None]:
+    """What the JVM inherits it keeps: a signal to the whole group ends us, and we end the JVM, in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

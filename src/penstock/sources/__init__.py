@@ -1,0 +1,1 @@
+"""Where messages come from: one client per file, without Spark."""

@@ -1,0 +1,245 @@
+"""NATS JetStream: messages of one durable consumer, fetched here and acknowledged from anywhere."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+import nats.errors
+
+from penstock.errors import SourceError, SourceMissing, SourceUnavailable, SourceUnfit
+from penstock.sources.contract import Attributes, Message, Span
+from penstock.sources.nats_facts import NANOSECONDS, ConsumerFacts, add_command, answer, facts_of
+from penstock.sources.nats_wire import Arrived, Inlet, Wire
+
+ANSWER_S = 5
+NOW_S = 0.1
+PAUSE_S = 0.5
+FETCH_AT_ONCE = 1000
+FETCH_BYTES = 64 * 2**20  # the largest message a NATS server can be told to accept
+ACKS_ON_THE_WAY = 2000
+_REREAD_WAIT_S = 300
+_REREAD_PENDING = 100_000
+ACK, NAK = b"+ACK", b"-NAK"
+HANDLE = "$JS.ACK."
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+NO_RESPONDERS = 503
+# The server's ways to say that a request is over: nothing there, time is up, or the next one does not fit.
+OVER = (404, 408)
+CONFLICT = 409
+GONE = ("Consumer Deleted", "Consumer is push based")
+
+
+class NatsSource:
+    """One durable consumer. Connects when first asked, and again after the connection was lost."""
+
+    def __init__(self, credential: Mapping[str, Any], *, stream: str, consumer: str) -> None:
+        self._wire = Wire(credential)
+        self._stream = stream
+        self._consumer = consumer
+
+    def check(self) -> None:
+        self.consumer_facts().check()
+
+    def check_ack_wait(self, min_s: float) -> None:
+        """Refuse a consumer whose ack_wait is below this."""
+        self.consumer_facts().check_ack_wait(min_s)
+
+    def consumer_facts(self) -> ConsumerFacts:
+        return self._wire.call(self._facts())
+
+    def spans(self) -> tuple[Span, ...]:
+        facts = self.consumer_facts()
+        # a stream that never held a message says 0
+        return (Span(facts.stream, facts.stream_created, max(facts.first_sequence, 1), facts.last_sequence + 1),)
+
+    def backlog(self) -> int:
+        facts = self.consumer_facts()
+        return facts.num_pending + facts.num_ack_pending
+
+    def floors(self) -> dict[str, int]:
+        facts = self.consumer_facts()
+        return {facts.stream: facts.ack_floor}
+
+    def fetch(self, limit: int, wait_s: float) -> Iterator[Message]:
+        left, wait = limit, wait_s
+        while left > 0:
+            asked = min(left, FETCH_AT_ONCE)
+            batch = self._wire.call(self._pull(asked, wait), wait + 4 * ANSWER_S)
+            yield from self._all_or_given_back(batch)
+            if len(batch) < asked:
+                return
+            left, wait = left - asked, 0
+
+    def acknowledge(self, handles: Iterable[str]) -> int:
+        # The server's word is given from memory: one that is killed within the next seconds forgets these, and its
+        # ack floor falls back. Whoever commits must know a message it has seen before.
+        return self._settle_all(handles, ACK)
+
+    def give_back(self, handles: Iterable[str]) -> None:
+        self._settle_all(handles, NAK)
+
+    @contextmanager
+    def consumer_from(self, first: int) -> Iterator[str]:
+        """A consumer for the time being that begins at this sequence; its name."""
+        name = f"penstock-reread-{uuid4().hex[:12]}"
+        own = self._wire.call(self._ask(f"CONSUMER.INFO.{self._stream}.{self._consumer}"))["config"]
+        config = {
+            "durable_name": name,
+            "ack_policy": "explicit",
+            "ack_wait": _REREAD_WAIT_S * NANOSECONDS,
+            "deliver_policy": "by_start_sequence",
+            "opt_start_seq": first,
+            "max_ack_pending": _REREAD_PENDING,
+            "max_deliver": -1,
+            # so that one whose runtime was killed does not stay
+            "inactive_threshold": 3600 * NANOSECONDS,
+        } | {key: own[key] for key in ("filter_subject", "filter_subjects") if own.get(key)}
+        create = json.dumps({"stream_name": self._stream, "config": config}).encode()
+        self._wire.call(self._ask(f"CONSUMER.DURABLE.CREATE.{self._stream}.{name}", create))
+        try:
+            yield name
+        finally:
+            with suppress(SourceError):
+                self._wire.call(self._ask(f"CONSUMER.DELETE.{self._stream}.{name}"))
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _all_or_given_back(self, batch: list[Message]) -> Iterator[Message]:
+        """Those the caller did not want in the end are handed out again at once, not after ack_wait."""
+        taken = 0
+        try:
+            for message in batch:
+                taken += 1
+                yield message
+        finally:
+            if taken < len(batch):
+                with suppress(SourceUnavailable):
+                    self.give_back(message.ack for message in batch[taken:])
+
+    async def _facts(self) -> ConsumerFacts:
+        stream = await self._ask(f"STREAM.INFO.{self._stream}")
+        consumer = await self._ask(f"CONSUMER.INFO.{self._stream}.{self._consumer}")
+        return facts_of(stream, consumer)
+
+    async def _ask(self, question: str, body: bytes = b"") -> dict[str, Any]:
+        client = await self._wire.client()
+        try:
+            said = await client.request(f"$JS.API.{question}", body, timeout=ANSWER_S)
+        except nats.errors.NoRespondersError as error:
+            raise SourceUnfit(
+                f"NATS at {self._wire.name} has no JetStream for this login. "
+                "Start the server with -js, or enable JetStream for the account."
+            ) from error
+        return answer(said.data, self._stream, self._consumer, self._wire.name)
+
+    async def _pull(self, limit: int, wait_s: float) -> list[Message]:
+        """One request: what is there, or what is there when the first has come. It never outlives its call."""
+        client = await self._wire.client()
+        question = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
+        expires = int(max(wait_s, NOW_S) * NANOSECONDS)
+        request = {"batch": limit, "no_wait": True, "expires": expires, "max_bytes": FETCH_BYTES}
+        async with client.inlet() as inlet:
+            await client.publish(question, json.dumps(request).encode(), inlet.inbox)
+            got = await self._answers(inlet, limit, max(wait_s, NOW_S) + ANSWER_S)
+            await client.shut(inlet, ANSWER_S)
+            while (late := inlet.take_now()) is not None:
+                if late.status() is None:
+                    got.append(late)
+        return [_message(one) for one in got]
+
+    async def _answers(self, inlet: Inlet, limit: int, within_s: float) -> list[Arrived]:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + within_s
+        got: list[Arrived] = []
+        while len(got) < limit and (one := await inlet.take(until)) is not None:
+            status = one.status()
+            if status is None:
+                got.append(one)
+                # at its limit of pending acknowledgements the server falls silent instead of saying that it is over
+                until = loop.time() + PAUSE_S
+            elif self._is_over(*status):
+                break
+        return got
+
+    def _is_over(self, code: int, words: str) -> bool:
+        if code == NO_RESPONDERS or (code == CONFLICT and words.startswith(GONE)):
+            raise SourceMissing(
+                f"The consumer {self._consumer} of stream {self._stream} at {self._wire.name} is gone: "
+                f"{words or 'nobody answers for it'}. Run: {add_command(self._stream, self._consumer)}"
+            )
+        return code in OVER or code == CONFLICT
+
+    def _settle_all(self, handles: Iterable[str], verdict: bytes) -> int:
+        rest = iter(handles)
+        settled = 0
+        while some := list(islice(rest, ACKS_ON_THE_WAY)):
+            settled += self._wire.call(self._settle(some, verdict))
+        return settled
+
+    async def _settle(self, handles: list[str], verdict: bytes) -> int:
+        """All at once, then wait for the server's word on each: without it a lost one would go unnoticed."""
+        client = await self._wire.client()
+        async with client.inlet(wildcard=True) as inlet:
+            for number, handle in enumerate(handles):
+                if not handle.startswith(HANDLE):
+                    raise SourceUnfit(f"{handle!r} is no handle of a NATS message.")
+                await client.publish(handle, verdict, f"{inlet.inbox}.{number}")
+            confirmed = await self._confirmed(inlet, len(handles))
+        if confirmed < len(handles):
+            raise SourceUnavailable(
+                f"NATS at {self._wire.name} confirmed {confirmed} of {len(handles)} acknowledgements for "
+                f"{self._consumer} of stream {self._stream}. They may be sent again; unconfirmed messages come again."
+            )
+        return confirmed
+
+    async def _confirmed(self, inlet: Inlet, expected: int) -> int:
+        loop, confirmed = asyncio.get_running_loop(), 0
+        # the patience is for silence: a slow server that goes on answering is waited for
+        while confirmed < expected and (one := await inlet.take(loop.time() + ANSWER_S)) is not None:
+            if one.status() is not None:
+                raise SourceMissing(
+                    f"The stream {self._stream} at {self._wire.name}, or its consumer {self._consumer}, is gone: "
+                    "acknowledgements find nobody there."
+                )
+            confirmed += 1
+        return confirmed
+
+
+def _message(one: Arrived) -> Message:
+    """The reply subject says all about a delivery: [domain, account,] stream, consumer, count, sequences, time."""
+    handle = one.reply.decode()
+    tokens = handle.split(".")
+    stream, _, deliveries, sequence, _, nanoseconds = tokens[2:8] if len(tokens) == 9 else tokens[4:10]
+    return Message(
+        part=stream,
+        offset=int(sequence),
+        id=sequence,
+        published_at=EPOCH + timedelta(microseconds=int(nanoseconds) // 1000),
+        key=one.subject,
+        body=one.body,
+        attributes=_attributes(one.headers),
+        ack=handle,
+        deliveries=int(deliveries),
+    )
+
+
+def _attributes(block: bytes) -> Attributes:
+    """Every header line, in order, with its value's bytes."""
+    lines = (line.partition(b":") for line in block.split(b"\r\n")[1:] if line)
+    return tuple((key.decode(errors="backslashreplace"), value.lstrip(b" \t")) for key, _, value in lines)

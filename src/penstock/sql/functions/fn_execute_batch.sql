@@ -1,0 +1,25 @@
+-- fn_execute_batch: start executions of playbooks; one transaction, a bad request stops no other.
+--   p_requests  array of at most 1,000 objects: playbook; payload (an object), idempotency_key, pool, trace, priority,
+--               process_after, correlation_id, actor
+--   returns     per request its ordinal (from 1), execution_id, status (started | known | refused) and the error
+--   writes      execution_input, once_key, job, job_queue
+create or replace function penstock.fn_execute_batch(p_requests jsonb)
+returns table (ordinal integer, execution_id bigint, status text, error text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_request record;
+begin
+  if jsonb_typeof(p_requests) is distinct from 'array' or jsonb_array_length(p_requests) not between 1 and 1000 then
+    raise exception using errcode = 'PS011', message = 'p_requests is not an array of 1 to 1,000 objects';
+  end if;
+  for v_request in select r.value, r.ordinality::integer as ordinal from jsonb_array_elements(p_requests) with ordinality r loop
+    begin
+      return query select v_request.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
+                     from penstock.execute_one(v_request.value) e;
+    exception when others then
+      return query select v_request.ordinal, null::bigint, 'refused', format('%s: %s', sqlstate, sqlerrm);
+    end;
+  end loop;
+end
+$$;

@@ -1,0 +1,46 @@
+-- fn_runtime_lease: take a subscription, or go on holding it. One runtime per subscription.
+--   p_incarnation  the process
+--   p_token        null: take it. Else renew: refused with PS019 once somebody else has taken it
+--   p_backlog      how many messages wait at the source; null when it does not know
+--   returns        the token every commit shows, until when, the subscription's state and version, and the ledger
+--   refuses        a subscription that another runtime holds, with PS020
+--   writes         subscription_runtime
+--   locks          the runtime's row
+create or replace function penstock.fn_runtime_lease(
+  p_subscription text, p_incarnation uuid, p_token bigint default null, p_backlog bigint default null)
+returns table (token bigint, lease_until timestamptz, state text, version integer, stopping boolean, positions jsonb)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_held penstock.subscription_runtime;
+  v_lease interval := penstock.config_text('subscription.lease_ms', '15000')::bigint * interval '1 millisecond';
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
+  if v_held.path is null then
+    raise exception using errcode = 'PS017', message = format('subscription %s is not registered', p_subscription),
+      hint = 'Register it: penstock subscription register FILE';
+  end if;
+  if p_token is not null then
+    perform penstock.runtime_checked(v_held, p_token);
+  elsif v_held.lease_until > clock_timestamp() and v_held.incarnation is distinct from p_incarnation then
+    raise exception using errcode = 'PS020', message = format('subscription %s is held by another runtime until %s', p_subscription,
+      to_char(v_held.lease_until at time zone 'UTC', 'HH24:MI:SS "UTC"')),
+      hint = 'One runtime reads a subscription. Stop the other one; its place is free when its lease has ended.';
+  end if;
+  update penstock.subscription_runtime r
+     set token = coalesce(p_token, nextval('penstock.runtime_token_seq')), incarnation = p_incarnation,
+         lease_until = clock_timestamp() + v_lease,
+         version = case when p_token is null then (select s.version from penstock.subscription s where s.path = r.path) else r.version end,
+         started_at = case when p_token is null then clock_timestamp() else r.started_at end,
+         stopping = p_token is not null and r.stopping,
+         backlog = coalesce(p_backlog, r.backlog), backlog_at = case when p_backlog is null then r.backlog_at else clock_timestamp() end,
+         backlog_since = case when p_backlog is null then r.backlog_since
+                              when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end
+   where r.path = p_subscription;
+  return query
+    select r.token, r.lease_until, s.state, s.version, r.stopping,
+           coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset))
+                       from penstock.ingest_position p where p.path = s.path), '{}')
+      from penstock.subscription_runtime r join penstock.subscription s using (path) where r.path = p_subscription;
+end
+$$;

@@ -1,0 +1,41 @@
+-- ingest_replay: make an execution of a dead-lettered message after all, by the rules its subscription has now.
+--   returns  the execution; refuses with PS023 while the message still cannot become one
+--   writes   ingest_message, job, job_queue, ingest_dead_letter, execution_event
+--   locks    the letter
+create or replace function penstock.ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  v_letter penstock.ingest_dead_letter := penstock.ingest_dead_letter_locked(p_dead_letter_id);
+  v_content jsonb := (select c.content from penstock.subscription s join penstock.catalog c using (path, version)
+                       where s.path = v_letter.subscription);
+  v_playbook text := coalesce(v_letter.playbook, v_content #>> '{spec,dispatch,playbook}');
+  v_fault text := penstock.ingest_fault(v_letter.fault, v_playbook, v_letter.pool, v_letter.body,
+    array(select penstock.catalog_playbooks('Subscription', v_content)), penstock.playbooks_known(v_content),
+    penstock.pools_known(v_content), coalesce(v_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json');
+  v_target penstock.playbook_target := (penstock.playbook_targets(array[v_playbook]))[1];
+  v_job_id bigint := nextval('penstock.job_id_seq');
+begin
+  if v_fault is not null then
+    raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id, v_fault),
+      hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
+  end if;
+  perform penstock.partition_ensure('ingest_message', now());
+  insert into penstock.ingest_message (
+    execution_id, ingested_at, subscription, version, message_id, part, source_offset, published_at, message_key, body, attributes,
+    directives)
+  select v_job_id, now(), l.subscription, (select s.version from penstock.subscription s where s.path = l.subscription), l.message_id,
+         l.part, l.source_offset, l.published_at, l.message_key, l.body, l.attributes,
+         l.directives from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
+  perform penstock.job_insert(array[row(1, v_job_id, v_target.job_kind, v_letter.dedup_key, v_target.executor, v_letter.message_id, null,
+    'penstock://message/' || v_job_id, null, 0, null, null, null, p_actor,
+    coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}', v_target.pool, 'subscription'), v_target.lane, null,
+    v_letter.trace,
+    v_target.max_attempts, null, v_target.ref, v_letter.subscription)::penstock.job_request], p_checked => true);
+  update penstock.ingest_dead_letter d
+     set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_execution_id = v_job_id
+   where d.dead_letter_id = p_dead_letter_id;
+  perform penstock.subscription_event(v_letter.subscription, 'message.replayed', p_actor,
+    jsonb_build_object('message_id', v_letter.message_id, 'dead_letter', 'ingest-' || p_dead_letter_id), v_job_id);
+  return v_job_id;
+end
+$$;

@@ -1,0 +1,89 @@
+"""Real `penstock subscription run` processes, each with its JVM in a process group of its own."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+ROOT = Path(__file__).parent.parent.parent
+PENSTOCK = Path(sys.executable).parent / "penstock"
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+class RuntimeProcess:
+    """One runtime: stopped, killed and watched from outside; nothing of it outlives the test."""
+
+    def __init__(self, path: str, environment: dict[str, str], log: Path, *options: str) -> None:
+        self._log = log
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [PENSTOCK, "subscription", "run", path, *options],
+                cwd=ROOT,
+                env=os.environ | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+            )
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def jvm(self) -> psutil.Process | None:
+        """The JVM, once it is there."""
+        return next((one for one in self._all() if one.name() == "java"), None)
+
+    def send(self, number: signal.Signals) -> None:
+        """To the Python process alone."""
+        self._process.send_signal(number)
+
+    def send_all(self, number: signal.Signals) -> None:
+        """To everything it has started."""
+        for one in self._all():
+            one.send_signal(number)
+
+    def kill(self) -> None:
+        """Everything at once, as a machine that loses its power."""
+        self.send_all(signal.SIGKILL)
+        self._process.wait(60)
+
+    def end(self, deadline_s: float = 120) -> int:
+        """In order; the exit code."""
+        self.send(signal.SIGTERM)
+        return self._process.wait(deadline_s)
+
+    def wait(self, deadline_s: float = 120) -> int:
+        return self._process.wait(deadline_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._all():
+            self.send_all(signal.SIGCONT)
+            self.kill()
+
+    def _all(self) -> list[psutil.Process]:
+        try:
+            own = psutil.Process(self._process.pid)
+            return [own, *own.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+
+def _die_with_parent() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

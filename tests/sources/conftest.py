@@ -1,0 +1,7 @@
+"""The real servers, shared by the run."""
+
+from tests.parts.jars import broker_jars
+from tests.parts.kafka import kafka_broker
+from tests.parts.nats import nats_server
+
+__all__ = ["broker_jars", "kafka_broker", "nats_server"]
