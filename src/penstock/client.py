@@ -124,7 +124,7 @@ class Client:
             "actor": actor,
         }
         given = {name: value for name, value in request.items() if value is not None}
-        return executions.execute(connection or self._open(), given)
+        return executions.execute(connection or self._open(), given)[0]
 
     def execution(self, execution_id: int) -> ExecutionView:
         """An execution, live or finished."""

@@ -190,7 +190,7 @@ def test_a_dead_letter_is_replayed_once_what_stood_in_its_way_has_changed(db: Co
     runtime.put({"source_offset": 0, "body": b"plain"})
     runtime.commit()
     ask = "select penstock.fn_dead_letter_replay('ingest-1')"
-    with pytest.raises(StillUnfit, match="bad_json"):
+    with pytest.raises(StillUnfit, match="its body is not JSON"):
         _ask(db, ask)
     subscription(db, dispatch={"playbook": PLAYBOOK, "payload_from": "message.body"})
     made = _ask(db, ask)

@@ -47,7 +47,7 @@ class Dedup:
     window_s: int | None = None
 
 
-def read_runtime(block: Reader | None, mode: str, activation: str | None) -> Runtime:
+def read_runtime(block: Reader | None, source: str, mode: str, activation: str | None) -> Runtime:
     if block is None:
         return Runtime()
     block.refuse_any(ACK_KEYS)
@@ -67,6 +67,8 @@ def read_runtime(block: Reader | None, mode: str, activation: str | None) -> Run
         block.unused("batch", "timeout_ms", "trigger_ms")
     elif activation == "scheduled":
         block.unused("trigger_ms")
+    if source == "kafka" and mode == "pull":
+        block.unused("timeout_ms")
     block.close()
     return runtime
 

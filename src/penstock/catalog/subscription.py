@@ -113,7 +113,7 @@ def read_subscription(name: str, path: str, document: Reader) -> SubscriptionSpe
         dispatch=dispatch,
         batch_dispatch=batch,
         headers=read_headers(spec.inside_if_any("headers")),
-        runtime=read_runtime(spec.inside_if_any("runtime"), mode, activation),
+        runtime=read_runtime(spec.inside_if_any("runtime"), source, mode, activation),
         limits=read_limits(spec.inside_if_any("limits")),
         dedup=read_dedup(spec.inside_if_any("dedup")),
         spool=read_spool(spec.inside_if_any("spool"), source),

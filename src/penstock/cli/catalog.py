@@ -25,7 +25,7 @@ def validate_command(files: Files, json: AsJson = False) -> None:
 
     Example: penstock validate orders.yaml
     """
-    entries = _read(files)
+    entries = read_files(files)
     if json:
         show_json([{"path": one.path, "kind": one.kind, "unused": one.unused} for one in entries])
         return
@@ -94,7 +94,7 @@ def show_command(
 
 def register_files(files: list[Path], actor: str | None) -> list[Registered]:
     """Read, check and register; nothing is half done."""
-    entries = _read(files)
+    entries = read_files(files)
     credentials = read_credentials(read_settings().credentials)
     with opened("catalog") as connection:
         return register(connection, entries, credentials, actor)
@@ -109,7 +109,8 @@ def show_registered(made: list[Registered], json: bool) -> None:
         _say_unused(one.unused)
 
 
-def _read(files: list[Path]) -> list[Entry]:
+def read_files(files: list[Path]) -> list[Entry]:
+    """Every entry of these files."""
     return [entry for file in files for entry in read_file(file)]
 
 

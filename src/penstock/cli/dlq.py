@@ -56,7 +56,7 @@ def list_command(
         show_json(page)
         return
     show_table(
-        ("id", "job", "kind", "reason", "error", "died", "resolution"),
+        ("id", "job", "what", "reason", "error", "died", "resolution"),
         [
             (one.id, one.job_id, one.what, one.reason, error_line(one.error), one.dead_at, one.resolution)
             for one in page.dead_letters
@@ -176,7 +176,7 @@ def _facts(letter: DeadLetter) -> Json:
     return {
         "id": letter.id,
         "job": letter.job_id,
-        "kind": letter.what,
+        "what": letter.what,
         "reason": letter.reason,
         "died": letter.dead_at,
         "resolution": letter.resolution or "open",

@@ -34,11 +34,12 @@ def exec_command(
         "actor": actor,
     }
     with opened("exec") as connection:
-        execution = executions.execute(connection, {name: value for name, value in asked.items() if value is not None})
+        given = {name: value for name, value in asked.items() if value is not None}
+        execution, is_new = executions.execute(connection, given)
     if json:
-        show_json({"execution_id": execution})
+        show_json({"execution_id": execution, "started": is_new})
     else:
-        typer.echo(cell(f"execution {execution}: look at it with penstock execution show {execution}"))
+        typer.echo(cell(f"execution {execution} " + ("is started" if is_new else "was started before with this key")))
 
 
 @app.command("list")

@@ -49,7 +49,8 @@ def _message(connection: Connection, what: str, subscription: str | None) -> Ing
         if found is None:
             raise UnknownJob(
                 f"{subscription} has made no execution of a message {what}",
-                "It may be a duplicate (subscription show), a dead letter (dlq list), or not read yet.",
+                executions.why_none(connection, subscription, what)
+                or "Nothing is known of it: it may not be read yet.",
             )
         return found
     if not what.isdecimal():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.catalog import Files, register_files, show_registered
+from penstock.cli.catalog import Files, read_files, register_files, show_registered
 from penstock.cli.database import opened
 from penstock.cli.options import Actor, AsJson
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
@@ -24,10 +24,11 @@ def register_command(files: Files, actor: Actor = None, json: AsJson = False) ->
 
     Example: penstock subscription register orders.yaml
     """
-    made = register_files(files, actor)
-    if not any(one.kind == "Subscription" for one in made):
-        raise SettingsError(f"{', '.join(map(str, files))}: registered, but there is no subscription in it")
-    show_registered(made, json)
+    if not any(one.kind == "Subscription" for one in read_files(files)):
+        raise SettingsError(
+            f"{', '.join(map(str, files))}: there is no subscription in it\nRun: penstock catalog register"
+        )
+    show_registered(register_files(files, actor), json)
 
 
 @app.command("list")

@@ -68,13 +68,13 @@ def execute_batch(connection: Connection, requests: Sequence[Json]) -> list[Exec
     return [Executed(*row) for row in rows]
 
 
-def execute(connection: Connection, request: Json) -> int:
-    """Start one execution, or raise why not."""
+def execute(connection: Connection, request: Json) -> tuple[int, bool]:
+    """Start one execution, or raise why not: its id, and whether it was started now or known by its key."""
     (done,) = execute_batch(connection, [request])
     if done.execution_id is None:
         state, _, message = (done.error or "").partition(": ")
         raise BY_SQLSTATE.get(state, BadRequest)(message)
-    return done.execution_id
+    return done.execution_id, done.status == "started"
 
 
 def show(connection: Connection, execution_id: int) -> ExecutionView:
@@ -107,6 +107,26 @@ def message(connection: Connection, execution_id: int) -> IngestMessage | None:
 def message_by_id(connection: Connection, subscription: str, message_id: str) -> IngestMessage | None:
     """A message by the id its source gave it."""
     return _message(connection, "subscription = %s and message_id = %s", subscription, message_id)
+
+
+def why_none(connection: Connection, subscription: str, message_id: str) -> str | None:
+    """What became of a message that made no execution of its own."""
+    with translated(connection):
+        letter = connection.execute(
+            "select dead_letter_id, reason from penstock.ingest_dead_letter where subscription = %s and message_id = %s"
+            " order by 1 desc limit 1",
+            [subscription, message_id],
+        ).fetchone()
+        if letter is not None:
+            return f"It is the dead letter ingest-{letter[0]}: {letter[1]}. See: penstock dlq show ingest-{letter[0]}"
+        first = connection.execute(
+            "select execution_id, detail ->> 'key' from penstock.v_subscription_event where subscription = %s"
+            " and happening = 'subscription.message.deduplicated' and detail ->> 'message_id' = %s limit 1",
+            [subscription, message_id],
+        ).fetchone()
+    if first is None:
+        return None
+    return f"It is a duplicate ({first[1]}) of what execution {first[0]} was made of."
 
 
 def execution_input(connection: Connection, execution_id: int) -> Json:

@@ -2517,7 +2517,10 @@ declare
   v_job_id bigint := nextval('penstock.job_id_seq');
 begin
   if v_fault is not null then
-    raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id, v_fault),
+    raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id,
+      coalesce((jsonb_build_object('bad_json', 'its body is not JSON', 'playbook_gone', 'its playbook is not in the catalog',
+        'playbook_not_allowed', 'its subscription does not allow that playbook',
+        'pool_not_allowed', 'its subscription does not allow that pool')) ->> v_fault, v_fault)),
       hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
   end if;
   perform penstock.partition_ensure('ingest_message', now());

@@ -117,5 +117,5 @@ def test_a_tick_of_which_a_part_fails_fails(penstock: Penstock, db: Connection) 
     break_a_part_of_the_tick(db)
     ran = penstock.run("tick")
     assert ran.code == 1
-    assert "once_keys   fail" in ran.out
-    assert "promote     ok" in ran.out
+    assert "once_keys      fail" in ran.out
+    assert "promote        ok" in ran.out

@@ -57,7 +57,7 @@ def test_an_embedded_database_of_another_name_is_a_queue_of_its_own(embedded: Pe
 @pytest.fixture(scope="module")
 def demo(home: Path, server_of_home: EmbeddedPostgres) -> Json:
     """What one run of the demo came to."""
-    outcome: Json = Penstock(PENSTOCK_HOME=str(home)).json("demo", "--jobs", JOBS)
+    outcome: Json = Penstock(PENSTOCK_HOME=str(home)).json("demo", "--jobs", JOBS, "--messages", "0")
     return outcome
 
 
@@ -81,7 +81,7 @@ def test_the_demo_leaves_the_users_own_jobs_alone(embedded: Penstock, demo: Json
 def test_a_killed_demo_takes_its_workers_along_and_the_next_one_runs(
     embedded: Penstock, server_of_home: EmbeddedPostgres
 ) -> None:
-    first = embedded.start("demo", "--jobs", "20000")
+    first = embedded.start("demo", "--jobs", "20000", "--messages", "0")
     with connect(server_of_home.url()) as connection:
 
         def connected_workers() -> int:
@@ -95,14 +95,14 @@ def test_a_killed_demo_takes_its_workers_along_and_the_next_one_runs(
         assert wait_for(lambda: connected_workers() > 0, DEADLINE_S)
         first.send_signal(signal.SIGKILL)
         first.communicate(timeout=DEADLINE_S)
-        outcome = json.loads(embedded.ok("demo", "--jobs", JOBS, "--json"))
+        outcome = json.loads(embedded.ok("demo", "--jobs", JOBS, "--messages", "0", "--json"))
         assert outcome["problems"] == []
         assert connected_workers() == 0
 
 
 def test_two_demos_at_once_do_not_disturb_each_other(embedded: Penstock) -> None:
-    first = embedded.start("demo", "--jobs", "3000", "--json")
-    second = embedded.start("demo", "--jobs", JOBS, "--json")
+    first = embedded.start("demo", "--jobs", "3000", "--messages", "0", "--json")
+    second = embedded.start("demo", "--jobs", JOBS, "--messages", "0", "--json")
     for demo in (first, second):
         out, err = demo.communicate(timeout=DEADLINE_S)
         assert demo.returncode == 0, err

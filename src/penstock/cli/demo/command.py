@@ -51,6 +51,7 @@ class Outcome:
 
 def demo_command(
     jobs: Annotated[int, typer.Option(min=100, max=200_000, hidden=True, help="How many jobs to run.")] = _JOBS,
+    messages: Annotated[int, typer.Option(max=200_000, hidden=True, help="How many messages; 0 for none.")] = _JOBS,
     json: AsJson = False,
 ) -> None:
     """Run 20,000 jobs of several kinds, then 20,000 messages from NATS through Spark, and show what became of them.
@@ -61,7 +62,7 @@ def demo_command(
     """
     settings = read_settings()
     with _fresh_database(settings) as url:
-        outcome = _run(url, jobs, settings.home.expanduser().absolute() / "demo")
+        outcome = _run(url, jobs, messages, settings.home.expanduser().absolute() / "demo")
     if json:
         show_json({"jobs": jobs, "workers": _WORKERS, "rate_per_s": round(jobs / outcome.seconds), **asdict(outcome)})
     else:
@@ -88,7 +89,7 @@ def _fresh_database(settings: Settings) -> Iterator[str]:
         yield url
 
 
-def _run(url: str, jobs: int, folder: Path) -> Outcome:
+def _run(url: str, jobs: int, count: int, folder: Path) -> Outcome:
     with connect(url, application="penstock demo") as connection:
         for key, value in plan.CONFIG.items():
             admin.config_set(connection, key, value)
@@ -104,7 +105,7 @@ def _run(url: str, jobs: int, folder: Path) -> Outcome:
             seconds = time.monotonic() - began
             tallies = reads.tally(connection)
             lanes = reads.lane_results(connection)
-            messages = _messages(connection, url, jobs, folder, workers)
+            messages = _messages(connection, url, count, folder, workers)
         wanted = plan.expected(jobs)
         differing = problems(tallies, wanted, lanes, wanted[plan.BOOKING.name].jobs)
     routed = "" if isinstance(messages, str) else str(messages.routed)
@@ -114,6 +115,8 @@ def _run(url: str, jobs: int, folder: Path) -> Outcome:
 
 def _messages(connection: Connection, url: str, count: int, folder: Path, workers: Workers) -> "Ingested | str":
     """The second half, or why it is left out."""
+    if not count:
+        return "messages are left out: none were asked for"
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         return "messages are left out: Spark needs Java 17 or later, and there is none on the PATH"
     try:

@@ -74,7 +74,7 @@ class Steps:
 def envelope(message: IngestMessage, spec: SubscriptionSpec) -> Json:
     """What a playbook gets of a message. What is merged in never covers the three names of ours."""
     attributes = attributes_from_json(json.dumps(message.attributes))
-    headers = normalise(attributes)
+    headers = normalise(attributes) if spec.headers.normalize else {}
     data = _data(message.body, spec.dispatch.payload_from == "message.json")
     ours: Json = {
         "message": {
