@@ -23,12 +23,12 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of a file stay in one process, and all that need Spark in the same: it takes a while to start."""
     for item in items:
-        file = item.path.relative_to(item.config.rootpath)
-        group = "spark" if file.parts[:2] == ("tests", "pipeline") else str(file)
-        item.add_marker(pytest.mark.xdist_group(group))
+        needs_spark = "spark" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("spark" if needs_spark else str(item.path)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1364,6 +1364,10 @@ declare
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_runtime_token);
+  if cardinality(v_attempts) = 0 then
+    perform penstock.ingest_move(p_subscription, p_positions);
+    return '{"received": 0, "executions": 0, "deduplicated": 0, "dead_lettered": 0, "replays": 0}'::jsonb;
+  end if;
   perform penstock.ingest_expected_check(v_stage, p_expected);
   select c.content into v_content from penstock.catalog c where c.path = p_subscription and c.version = v_held.version;
   v_verdicts := penstock.ingest_judge(p_subscription, v_stage, v_attempts, v_content, p_positions);

@@ -1,7 +1,8 @@
 -- fn_ingest_commit: make staged messages executions, and move the ledger; all or nothing.
 --   p_runtime_token  the runtime's; once another has taken the subscription, nothing moves (PS019)
 --   p_positions      {part: {"identity": …, "next": first offset not read, "floor": all below are acknowledged}}
---   p_expected       {task attempt: rows it staged}; any difference raises PS021: unlogged staging is empty after a crash
+--   p_expected       {task attempt: rows it staged}, {} to move the ledger alone; any difference raises PS021: unlogged
+--                    staging is empty after a crash
 --   returns          {"received", "executions", "deduplicated", "dead_lettered", "replays"}
 --   writes           ingest_message, job, job_queue, ingest_dead_letter, execution_event, once_key, ingest_position,
 --                    subscription_runtime
@@ -19,6 +20,10 @@ declare
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_runtime_token);
+  if cardinality(v_attempts) = 0 then
+    perform penstock.ingest_move(p_subscription, p_positions);
+    return '{"received": 0, "executions": 0, "deduplicated": 0, "dead_lettered": 0, "replays": 0}'::jsonb;
+  end if;
   perform penstock.ingest_expected_check(v_stage, p_expected);
   select c.content into v_content from penstock.catalog c where c.path = p_subscription and c.version = v_held.version;
   v_verdicts := penstock.ingest_judge(p_subscription, v_stage, v_attempts, v_content, p_positions);
