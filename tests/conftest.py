@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import hypothesis
 import pytest
 
 from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries, system_binaries
@@ -16,6 +17,11 @@ from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
 
 Connect = Callable[[], Connection]
+
+# the suite tries the same examples every time; PENSTOCK_RANDOM=1 tries others
+hypothesis.settings.register_profile("suite", derandomize=True, deadline=None)
+if os.environ.get("PENSTOCK_RANDOM") != "1":
+    hypothesis.settings.load_profile("suite")
 
 
 def pytest_configure() -> None:

@@ -31,7 +31,6 @@ def _refusal(database: str, *words: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((), 2, "--app"),
         (("--app", f"{APPS}.nowhere"), 1, "there is no module of that name"),
         (("--app", f"{APPS}.empty"), 1, "no function there is decorated with @penstock.job(kind)"),
         (("--app", f"{APPS}.twice"), 1, "two handlers for the job kind 'twice'"),

@@ -1,22 +1,21 @@
 """From a real source through Spark to committed executions."""
 
-import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from threading import Thread
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.kernel import catalog, runtimes, subscriptions
+from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection
 from penstock.pipeline.runtime import Runtime
 from tests.concurrency.sessions import wait_until
-from tests.ingest.support import PATH, PLAYBOOK, playbook
+from tests.ingest.support import PATH, PLAYBOOK
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
+from tests.pipeline import subscribing
+from tests.pipeline.subscribing import Subscribe
 from tests.sql.support import rows, value
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -26,28 +25,7 @@ DIRECTIVES = [
     {"header": "X-Key", "controls": "idempotency_key"},
 ]
 
-Subscribe = Callable[..., str]
-
-
-@pytest.fixture
-def subscribe(db: Connection, database: str, credentials_file: Path) -> Subscribe:
-    """Register and activate a subscription; its credential and the database are in the file of credentials."""
-    playbook(db)
-    playbook(db, "domain/fraud")
-
-    def register(credential: dict[str, Any], **spec: Any) -> str:
-        credentials_file.write_text(json.dumps({"main": credential, "penstock_database": {"url": database}}))
-        content = {
-            "apiVersion": "penstock/v1",
-            "kind": "Subscription",
-            "metadata": {"name": "orders", "path": PATH},
-            "spec": {"mode": "pull", "auth": "main", "dispatch": {"playbook": PLAYBOOK}, **spec},
-        }
-        catalog.register(db, PATH, "Subscription", content, "")
-        subscriptions.move(db, PATH, "activate")
-        return PATH
-
-    return register
+subscribe = subscribing.subscribe
 
 
 @pytest.fixture

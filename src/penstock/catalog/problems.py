@@ -25,7 +25,7 @@ class Problems:
         self.unused: list[str] = []
 
     def add(self, line: int | None, path: str, text: str) -> None:
-        self._found.append(Problem(line, path, text))
+        self._found.append(Problem(line, _on_one_line(path), _on_one_line(text)))
 
     def refuse(self) -> None:
         """Raise SpecError if anything was found."""
@@ -40,3 +40,8 @@ class Problems:
     def _rest(self, found: list[Problem]) -> list[str]:
         more = len(found) - self._SHOWN
         return [f"{self._name}: and {more} more problems"] if more > 0 else []
+
+
+def _on_one_line(text: str) -> str:
+    """What a file holds may end a line, or steer a terminal, where it is quoted."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
