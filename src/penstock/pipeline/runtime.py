@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -65,8 +66,15 @@ class Runtime:
         keeper.start()
         try:
             self._hold(keeper)
-        finally:
-            keeper.end()
+        except BaseException:
+            # whoever comes next need not wait for the lease to end
+            with suppress(PenstockError):
+                self._let_go(keeper)
+            raise
+        return self._let_go(keeper)
+
+    def _let_go(self, keeper: Keeper) -> str:
+        keeper.end()
         with self._connected() as connection:
             return runtimes.release(connection, self.path, keeper.lease.token)
 
