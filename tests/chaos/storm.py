@@ -218,7 +218,8 @@ class Storm:
             worker.terminate()
         # one that began while the server was away has said so and ended: whoever supervises it starts it again
         ended = [(worker.ended(), worker.log()) for worker in self._workers]
-        self.tally.codes = [0 if "cannot connect to PostgreSQL" in log else code for code, log in ended]
+        began_alone = "penstock: cannot connect to PostgreSQL"
+        self.tally.codes = [0 if log.startswith(began_alone) else code for code, log in ended]
 
     def _insist(self, ask: Callable[[Connection], T]) -> T:
         """One question on a connection of its own, again when that was cut."""

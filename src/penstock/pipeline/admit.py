@@ -5,29 +5,14 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-# the columns of fn_ingest_stage_open, without those the sink and the table fill in
-ADMITTED = (
-    "part",
-    "source_offset",
-    "identity",
-    "message_id",
-    "published_at",
-    "message_key",
-    "body",
-    "attributes",
-    "playbook",
-    "pool",
-    "dedup_key",
-    "trace",
-    "directives",
-    "fault",
-    "ack",
-)
 _DIGITS = 20
 
 
 def admit(identities: dict[str, str] | None = None) -> Callable[[DataFrame], DataFrame]:
-    """With `identities` (part to what makes it that one) a message is known by its identity, else by its offset."""
+    """Selects the columns of fn_ingest_stage_open, without those the sink and the table fill in.
+
+    With `identities` (part to what makes it that one) a message is known by its identity, else by its offset.
+    """
 
     def admitted(messages: DataFrame) -> DataFrame:
         born = F.create_map(*(F.lit(text) for pair in (identities or {}).items() for text in pair))

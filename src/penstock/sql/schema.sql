@@ -3497,7 +3497,6 @@ CREATE TABLE penstock.subscription_runtime (
     backlog_at timestamp with time zone,
     backlog_since timestamp with time zone,
     is_stalled boolean DEFAULT false NOT NULL,
-    is_limited boolean DEFAULT false NOT NULL,
     last_commit_at timestamp with time zone,
     received bigint DEFAULT 0 NOT NULL,
     executions bigint DEFAULT 0 NOT NULL,

@@ -12,11 +12,6 @@ from penstock.catalog.subscription import SubscriptionSpec
 from penstock.sources.kafka_credential import KafkaCredential
 
 
-def part_of(topic: str, partition: int) -> str:
-    """As the ledger names it."""
-    return f"{topic}:{partition}"
-
-
 def read_kafka(
     spark: SparkSession, spec: SubscriptionSpec, credential: Mapping[str, Any], starts: Mapping[str, int], batch: int
 ) -> DataFrame:

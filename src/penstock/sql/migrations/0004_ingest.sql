@@ -41,7 +41,6 @@ create table penstock.subscription_runtime (
   backlog_at timestamptz,
   backlog_since timestamptz,
   is_stalled boolean not null default false,
-  is_limited boolean not null default false,
   last_commit_at timestamptz,
   received bigint not null default 0,
   executions bigint not null default 0,
