@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from penstock.embedded.jars import spark_options
 from penstock.pipeline.session import spark_session
 from tests.parts.jars import broker_jars, connector_jars
 from tests.parts.kafka import kafka_broker
@@ -33,6 +34,6 @@ def credentials_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
 def spark(
     connector_jars: list[Path], credentials_file: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SparkSession]:
-    session = spark_session("local[2]", connector_jars, tmp_path_factory.mktemp("spark"))
+    session = spark_session("local[2]", tmp_path_factory.mktemp("spark"), spark_options(connector_jars))
     yield session
     session.stop()

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from pathlib import Path
 from threading import Event, Thread
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.cli.logs import log_to_stderr
 from penstock.cli.output import waiting
 from penstock.client import database_url
-from penstock.embedded.jars import kafka_jars
+from penstock.embedded.jars import kafka_jars, spark_options
 from penstock.errors import SettingsError, SubscriptionHeld
 from penstock.jobs import Job, JobFunction
 from penstock.kernel import catalog, subscriptions
@@ -44,8 +43,8 @@ def run_subscription(path: str, *, once: bool, master: str) -> str:
         source, activation = spec["source"], spec.get("activation")
     home = settings.home.expanduser().absolute()
     with waiting("starting Spark"):
-        jars, packages = _connector(home) if source == "kafka" else ([], None)
-        spark = spark_session(master, jars, home, packages)
+        options = spark_options(kafka_jars(home / "cache")) if source == "kafka" else {}
+        spark = spark_session(master, home, options)
     # after the session: it takes Ctrl-C for itself
     stop = _stops()
     try:
@@ -87,11 +86,6 @@ def _refuse_early(one: SubscriptionView) -> None:
             f"subscription {one.path} is held by another runtime until {one.lease_until:%H:%M:%S} UTC",
             "One runtime reads a subscription. Stop the other one; its place is free when its lease has ended.",
         )
-
-
-def _connector(home: Path) -> tuple[list[Path], str | None]:
-    found = kafka_jars(home / "cache")
-    return ([], found) if isinstance(found, str) else (list(found), None)
 
 
 def _stops() -> Event:

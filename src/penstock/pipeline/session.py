@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def make_active(spark: SparkSession) -> None:
     spark._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
 
 
-def spark_session(master: str, jars: list[Path], folder: Path, packages: str | None = None) -> SparkSession:
+def spark_session(master: str, folder: Path, options: Mapping[str, str] | None = None) -> SparkSession:
     """Local, with this interpreter for the tasks too; on a cluster they use PYSPARK_PYTHON, or their own python3."""
     if master.startswith("local"):
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -58,10 +58,8 @@ def spark_session(master: str, jars: list[Path], folder: Path, packages: str | N
         .config("spark.local.dir", str(folder / "spark"))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     )
-    if jars:
-        builder = builder.config("spark.jars", ",".join(str(jar) for jar in jars))
-    if packages:
-        builder = builder.config("spark.jars.packages", packages)
+    for name, value in (options or {}).items():
+        builder = builder.config(name, value)
     with _unheard(signal.SIGTERM, signal.SIGHUP):
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

@@ -52,7 +52,7 @@ def ingest(connection: Connection, url: str, count: int, folder: Path, workers: 
         subscriptions.move(connection, PATH, "activate")
         with waiting(f"starting Spark, and publishing {count:,} messages to NATS"), ThreadPoolExecutor(1) as thread:
             published = thread.submit(asyncio.run, _publish(credential, count))
-            spark = spark_session("local[2]", [], folder)
+            spark = spark_session("local[2]", folder)
             published.result()
         try:
             return _drained(connection, url, count, workers, Runtime(spark, url, PATH, once=True))
