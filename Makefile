@@ -43,14 +43,14 @@ soak: setup
 	$(BIN)/python -m bench.soak
 
 chaos: setup  ## STORM_SECONDS, STORM_RESTARTS, STORM_PAUSES, STORM_RATE, STORM_SEED change the long storm
-	$(BIN)/python -m pytest -s -m long tests/chaos tests/concurrency
+	$(BIN)/python -m pytest -s -m long tests/chaos tests/concurrency tests/pipeline tests/acceptance
 
 schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL
 	$(BIN)/python -m tests.schema_dump
 
 lock: setup  ## resolve the newest versions pyproject.toml allows
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra spark --all-build-deps --allow-unsafe --strip-extras --generate-hashes \
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra spark --extra otlp --all-build-deps --allow-unsafe --strip-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
 
 clean:

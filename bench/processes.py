@@ -82,6 +82,15 @@ class Process:
         if code:
             raise self._failed(f"ended with exit code {code}")
 
+    def end(self, timeout_s: float) -> None:
+        """Ask it to end, and wait until it has, in order."""
+        self._popen.terminate()
+        self.await_end(timeout_s)
+
+    def tree(self) -> list[psutil.Process]:
+        """It, and all it has started."""
+        return [self._process, *self._process.children(recursive=True)]
+
     def lives(self) -> bool:
         return self._popen.poll() is None
 

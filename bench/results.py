@@ -37,6 +37,11 @@ def at_most(bound: float) -> Line:
     return Line("ratio", "<=", bound)
 
 
+def reaching(bound: float) -> Line:
+    """The figure itself is this or more."""
+    return Line("figure", ">=", bound)
+
+
 def within(bound: float) -> Line:
     """The figure itself is this or less."""
     return Line("figure", "<=", bound)

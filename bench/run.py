@@ -37,6 +37,11 @@ class Sizes:
     foreign: int = 1_000_000
     blocked: int = 1_000_000
     claims: int = 15
+    messages: int = 1_000_000
+    nats_messages: int = 200_000
+    batch: int = 50_000
+    paced_per_s: int = 500
+    paced_s: int = 60
 
 
 QUICK = Sizes(
@@ -53,6 +58,11 @@ QUICK = Sizes(
     foreign=2000,
     blocked=2000,
     claims=3,
+    messages=2000,
+    nats_messages=1500,
+    batch=400,
+    paced_per_s=50,
+    paced_s=3,
 )
 
 

@@ -11,12 +11,14 @@ from typer.main import get_command
 from penstock.cli.main import app
 from penstock.errors import BY_SQLSTATE
 from penstock.kernel.connection import Connection
+from penstock.pipeline.metrics import STATES, Metrics
 from penstock.settings import Settings
 from tests.tree import ROOT, SQL, files, nothing, text
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 ENVIRONMENT = re.compile(r"\bPENSTOCK_[A-Z_]*[A-Z]\b")
 DOCS = "\n".join(text(page) for page in PAGES)
+EXAMPLES = "\n".join(text(page) for page in sorted((ROOT / "examples").glob("**/*.md")))
 
 
 def _missing(names: Iterable[str]) -> list[str]:
@@ -62,6 +64,13 @@ def test_every_command_is_documented() -> None:
 def test_every_environment_setting_is_documented() -> None:
     read = {name for path in files(".py") if ROOT / "src" in path.parents for name in ENVIRONMENT.findall(text(path))}
     nothing(_missing(read | {f"PENSTOCK_{name.upper()}" for name in Settings.model_fields}))
+
+
+def test_every_metric_is_documented_and_every_documented_one_exists() -> None:
+    suffixes = {"counter": "_total"}
+    told = {f"{one.name}{suffixes.get(one.type, '')}" for one in Metrics().registry.collect()}
+    assert set(re.findall(r"\bpenstock_(?:ingest|runtime)_\w+", DOCS)) == told
+    nothing([state for state in STATES if f"`{state}`" not in DOCS])
 
 
 def test_every_key_of_dot_config_is_documented(db: Connection) -> None:
@@ -115,4 +124,11 @@ def test_the_table_of_legal_moves_is_the_machine(db: Connection) -> None:
 @pytest.mark.parametrize("pattern", [r"\bfn_\w+", r"\bv_[a-z]\w+", r"\bPS\d{3}\b"])
 def test_nothing_is_documented_that_does_not_exist(pattern: str, db: Connection) -> None:
     known = _functions() | _relations(db, ["v"]) | set(BY_SQLSTATE)
-    nothing({name for name in re.findall(pattern, DOCS) if name.rstrip("_") not in known})
+    nothing({name for name in re.findall(pattern, DOCS + EXAMPLES) if name.rstrip("_") not in known})
+
+
+def test_every_command_of_the_examples_exists() -> None:
+    known = set(_commands(get_command(app), ("penstock",)))
+    called = re.findall(r"^ {4}(penstock [a-z]+(?: [a-z]+)?)", EXAMPLES, re.MULTILINE)
+    assert called
+    nothing([one for one in called if one not in known and " ".join(one.split()[:2]) not in known])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench.cells import claim, drain, enqueue, latency
+from bench.cells import claim, drain, enqueue, ingest, latency
 from bench.results import Cell
 from bench.run import Bench
 
@@ -19,4 +19,9 @@ CELLS: dict[str, Callable[[Bench], list[Cell]]] = {
     "claim_backlog": claim.backlog,
     "claim_foreign": claim.foreign,
     "claim_lane": claim.lane,
+    "ingest_kafka": ingest.kafka,
+    "ingest_flat": ingest.flat,
+    "ingest_start": ingest.starts,
+    "ingest_nats": ingest.nats,
+    "ingest_latency": ingest.latency,
 }

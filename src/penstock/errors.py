@@ -17,6 +17,7 @@ PenstockError
 ├── DatabaseUnavailable      no answer from PostgreSQL
 ├── Busy                     an open transaction elsewhere holds what this needs
 ├── WorkerBroken             a worker that could not go on, and ended itself
+├── SparkEnded               the JVM of a runtime has ended under it
 ├── SchemaError              the database's schema and this code do not fit
 │   ├── SchemaMissing        never migrated
 │   └── SchemaNewer          migrated by a later version
@@ -40,6 +41,10 @@ class PenstockError(Exception):
 
 
 class SettingsError(PenstockError):
+    pass
+
+
+class SparkEnded(PenstockError):
     pass
 
 

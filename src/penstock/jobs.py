@@ -23,12 +23,14 @@ _LONGEST_KIND = 100
 class Job:
     """One attempt at one job, as its handler sees it."""
 
-    __slots__ = ("_claim", "_facts", "cancelled")
+    __slots__ = ("_claim", "_facts", "cancelled", "timeout_s")
 
     def __init__(self, claim: Claim, facts: Facts) -> None:
         self._claim = claim
         self._facts = facts
         self.cancelled = False
+        # a limit of its own below that of its kind, once its step is known
+        self.timeout_s: float | None = None
 
     @property
     def id(self) -> int:

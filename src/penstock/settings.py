@@ -23,6 +23,9 @@ class Settings(BaseSettings):
     database: str = "postgres"
     # a YAML file of aliases; read_credentials says what it must be like
     credentials: Path | None = None
+    # where a runtime answers Prometheus; nowhere without a port
+    metrics_port: Annotated[int | None, Field(ge=1, le=65535)] = None
+    metrics_host: str = "127.0.0.1"
 
     @property
     def data_folder(self) -> Path:

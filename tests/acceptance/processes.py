@@ -1,6 +1,5 @@
 """Real `penstock worker` processes: started, watched, paused and killed by pid; none outlives the test."""
 
-import ctypes
 import json
 import os
 import signal
@@ -14,12 +13,12 @@ from typing import Any, Self
 
 import pytest
 
+from tests.parts.processes import die_with_parent
+
 ROOT = Path(__file__).parent.parent.parent
 APPS = "tests.acceptance.apps"
 PENSTOCK = Path(sys.executable).parent / "penstock"
 
-_LIBC = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.02
 
 
@@ -44,7 +43,7 @@ class WorkerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
 
     @property
@@ -146,7 +145,3 @@ def crew(database: str, tmp_path: Path) -> Iterator[Crew]:
     """Starts workers on the test's database; they end with the test. Test modules name it to have it."""
     with Crew(database, tmp_path) as crew:
         yield crew
-
-
-def _die_with_parent() -> None:
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

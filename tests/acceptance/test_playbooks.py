@@ -50,6 +50,18 @@ def test_a_function_that_is_not_there_is_tried_again_and_says_so(db: Connection,
     assert "cannot be imported by this worker" in json.dumps(outcomes(db, started)[-1].error)
 
 
+def test_a_step_that_outlives_its_own_timeout_fails_whatever_its_kind_may(
+    db: Connection, database: str, crew: Crew
+) -> None:
+    _python(db, "domain/linger", "linger", timeout_s=1, retry={"max_attempts": 1})
+    with Client(database) as client:
+        started = client.execute("domain/linger")
+    crew.start("plain")
+    await_end(db, [started])
+    error = outcomes(db, started)[-1].error
+    assert (error["type"], error["message"]) == ("Timeout", "the handler ran longer than 1 s")
+
+
 def test_a_message_is_handed_over_as_its_subscription_says(db: Connection, crew: Crew) -> None:
     playbook(db)
     _python(db, "domain/process_order", "process")

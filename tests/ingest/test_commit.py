@@ -116,6 +116,22 @@ def test_messages_with_an_identity_are_known_by_it_until_the_source_cannot_send_
     assert runtime.commit({"ORDERS": {"identity": "t1", "next": 4, "floor": 0}}).replays == 3
 
 
+def test_numbers_that_a_source_gives_out_again_are_new_and_those_before_them_stay_known(db: Connection) -> None:
+    runtime = _of(db)
+
+    def message(number: int) -> dict[str, Any]:
+        return {"source_offset": number, "part": "ORDERS", "identity": f"ORDERS:t1:{number:020}"}
+
+    runtime.put(*(message(number) for number in range(1, 7)))
+    runtime.commit({"ORDERS": {"identity": "t1", "next": 7, "floor": 2}})
+    went_back: dict[str, Any] = {"ORDERS": {"identity": "t1", "next": 5}}
+    runtimes.position_set(db, PATH, runtime.lease.token, went_back, "source_went_back", {})
+    runtime.put(*(message(number) for number in range(1, 8)))
+    assert runtime.commit({"ORDERS": {"identity": "t1", "next": 8}}).replays == 4
+    run = [at for (at,) in rows(db, "select source_offset from penstock.ingest_message order by execution_id")]
+    assert (run[:6], sorted(run[6:])) == ([1, 2, 3, 4, 5, 6], [5, 6, 7])
+
+
 def test_what_cannot_run_goes_to_the_dead_letter_whole_and_the_rest_goes_on(db: Connection) -> None:
     runtime = _of(db, dispatch={"playbook": PLAYBOOK, "payload_from": "message.json"})
     bad = [b"{", b"", b"\xff", b'"\\u0000"', b"nan", b"[" * 100_000]

@@ -13,7 +13,7 @@ from penstock.settings import read_settings
 from tests.parts.missing import missing
 
 _KAFKA = "4.1.0"
-_BROKER = [
+BROKER = [
     ("org.apache.kafka", "kafka_2.13", _KAFKA),
     ("org.apache.kafka", "kafka-tools", _KAFKA),
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.1"),
@@ -27,7 +27,7 @@ def cache() -> Path:
 
 @pytest.fixture(scope="session")
 def broker_jars() -> list[Path]:
-    return _fetched(lambda: maven.fetch(maven.pom(_BROKER), cache()))
+    return _fetched(lambda: maven.fetch(maven.pom(BROKER), cache()))
 
 
 @pytest.fixture(scope="session")

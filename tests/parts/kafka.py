@@ -4,13 +4,13 @@ import base64
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 from confluent_kafka.cimpl import NewPartitions, NewTopic
@@ -38,7 +38,8 @@ class Kafka:
         self.certificates = make_certificates(folder / "certificates")
         self._properties = folder / "server.properties"
         self._properties.write_text(self._settings(self.certificates))
-        self._format()
+        self._identity = base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+        self._format(self._properties)
         self.start()
         info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
         login = UserScramCredentialUpsertion(USER, info, PASSWORD.encode())
@@ -73,6 +74,11 @@ class Kafka:
         self._ask(lambda admin: admin.create_partitions([NewPartitions(name, total)], request_timeout=_ANSWER_S))
         self._part.until(lambda: self._partitions(name) == total, f"the topic {name} has grown", _ANSWER_S)
 
+    def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
+        """Remove those before this offset, as retention does."""
+        before_it = [TopicPartition(topic, partition, before)]
+        self._ask(lambda admin: admin.delete_records(before_it, request_timeout=_ANSWER_S))
+
     def publish(self, topic: str, records: Sequence[Record], partition: int = 0) -> None:
         """Keys, values and headers; None is a tombstone's value."""
         producer = Producer(self._client_options() | {"linger.ms": 5, "message.max.bytes": 16 * 2**20})
@@ -91,8 +97,7 @@ class Kafka:
         assert not failed, failed[0]
 
     def start(self) -> None:
-        command = ["java", "-Xmx512m", "-Xms256m", "-XX:TieredStopAtLevel=1", "-cp", self._classes]
-        self._part = Part([*command, "kafka.Kafka", str(self._properties)], self._folder / "broker.log")
+        self._part = self._launched(self._properties, self._folder / "broker.log")
         self._part.until(self._answers, "Kafka answers", _START_S)
 
     def stop(self) -> None:
@@ -104,6 +109,10 @@ class Kafka:
     def restart(self) -> None:
         self.kill()
         self.start()
+
+    def _launched(self, properties: Path, log: Path) -> Part:
+        command = ["java", "-Xmx512m", "-Xms256m", "-XX:TieredStopAtLevel=1", "-cp", self._classes]
+        return Part([*command, "kafka.Kafka", str(properties)], log)
 
     def _answers(self) -> bool:
         if not (listens(self._open_port) and listens(self._secure_port)):
@@ -123,16 +132,15 @@ class Kafka:
     def _admin(self) -> AdminClient:
         return AdminClient(self._client_options())
 
-    def _ask(self, question: Callable[[AdminClient], dict[str, "Future[Any]"]]) -> None:
+    def _ask(self, question: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> None:
         # held until the answers are there: a client that is let go of takes its questions with it
         admin = self._admin()
         for future in question(admin).values():
             future.result(_ANSWER_S)
 
-    def _format(self) -> None:
-        identity = base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
-        command = ["java", "-cp", self._classes, "kafka.tools.StorageTool", "format", "-t", identity]
-        command += ["-c", str(self._properties)]
+    def _format(self, properties: Path) -> None:
+        command = ["java", "-cp", self._classes, "kafka.tools.StorageTool", "format", "-t", self._identity]
+        command += ["-c", str(properties)]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=_FORMAT_S)
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -140,35 +148,35 @@ class Kafka:
         host, secure = "127.0.0.1", "listener.name.secure"
         addresses = f"PLAINTEXT://{host}:{self._open_port},SECURE://{host}:{self._secure_port}"
         login = f'required username="{USER}" password="{_escaped(PASSWORD)}" user_{USER}="{_escaped(PASSWORD)}";'
-        settings = {
-            "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@{host}:{self._controller_port}",
-            "listeners": f"{addresses},CONTROLLER://{host}:{self._controller_port}",
-            "advertised.listeners": addresses,
-            "controller.listener.names": "CONTROLLER",
-            "inter.broker.listener.name": "PLAINTEXT",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL",
-            f"{secure}.ssl.keystore.type": "PEM",
-            f"{secure}.ssl.keystore.location": str(certificates.joined),
-            f"{secure}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
-            f"{secure}.plain.sasl.jaas.config": f"{_JAAS}.plain.PlainLoginModule {login}",
-            f"{secure}.scram-sha-512.sasl.jaas.config": f"{_JAAS}.scram.ScramLoginModule required;",
-            "log.dirs": str(self._folder / "data"),
-            "offsets.topic.replication.factor": "1",
-            "offsets.topic.num.partitions": "1",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
-            "transaction.state.log.num.partitions": "1",
-            "share.coordinator.state.topic.replication.factor": "1",
-            "share.coordinator.state.topic.min.isr": "1",
-            "group.initial.rebalance.delay.ms": "0",
-            "auto.create.topics.enable": "false",
-            "message.max.bytes": str(16 * 2**20),
-            "log.retention.check.interval.ms": "1000",
-        }
-        # a backslash is the file format's own escape
-        return "".join(f"{name}={_escaped_backslash(value)}\n" for name, value in settings.items())
+        return properties_of(
+            {
+                "process.roles": "broker,controller",
+                "node.id": "1",
+                "controller.quorum.voters": f"1@{host}:{self._controller_port}",
+                "listeners": f"{addresses},CONTROLLER://{host}:{self._controller_port}",
+                "advertised.listeners": addresses,
+                "controller.listener.names": "CONTROLLER",
+                "inter.broker.listener.name": "PLAINTEXT",
+                "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL",
+                f"{secure}.ssl.keystore.type": "PEM",
+                f"{secure}.ssl.keystore.location": str(certificates.joined),
+                f"{secure}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+                f"{secure}.plain.sasl.jaas.config": f"{_JAAS}.plain.PlainLoginModule {login}",
+                f"{secure}.scram-sha-512.sasl.jaas.config": f"{_JAAS}.scram.ScramLoginModule required;",
+                "log.dirs": str(self._folder / "data"),
+                "offsets.topic.replication.factor": "1",
+                "offsets.topic.num.partitions": "1",
+                "transaction.state.log.replication.factor": "1",
+                "transaction.state.log.min.isr": "1",
+                "transaction.state.log.num.partitions": "1",
+                "share.coordinator.state.topic.replication.factor": "1",
+                "share.coordinator.state.topic.min.isr": "1",
+                "group.initial.rebalance.delay.ms": "0",
+                "auto.create.topics.enable": "false",
+                "message.max.bytes": str(16 * 2**20),
+                "log.retention.check.interval.ms": "1000",
+            }
+        )
 
 
 @pytest.fixture(scope="session")
@@ -185,5 +193,6 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _escaped_backslash(value: str) -> str:
-    return value.replace("\\", "\\\\")
+def properties_of(settings: Mapping[str, str]) -> str:
+    """As the file of them; a backslash is its own escape."""
+    return "".join("{}={}\n".format(name, value.replace("\\", "\\\\")) for name, value in settings.items())

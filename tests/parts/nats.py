@@ -49,6 +49,11 @@ class Nats:
         config = StreamConfig(name=name, subjects=[f"{name}.>"], retention=RetentionPolicy(retention))
         self._do(lambda js: js.add_stream(config))
 
+    def trim_stream(self, name: str, messages: int) -> None:
+        """Keep no more than so many from now on: the oldest go first."""
+        config = StreamConfig(name=name, subjects=[f"{name}.>"], max_msgs=messages)
+        self._do(lambda js: js.update_stream(config))
+
     def delete_stream(self, name: str) -> None:
         self._do(lambda js: js.delete_stream(name))
 

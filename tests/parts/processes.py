@@ -49,7 +49,7 @@ class Part:
                 stderr=subprocess.STDOUT,
                 # not our terminal's: an interrupt is for the tests, which then end us
                 process_group=0,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
 
     @property
@@ -88,5 +88,6 @@ class Part:
         self._process.send_signal(number)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """For preexec_fn: the kernel kills the process when the one that started it ends, however that is."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,20 +1,20 @@
 """Real `penstock subscription run` processes, each with its JVM in a process group of its own."""
 
-import ctypes
 import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import psutil
 
+from tests.parts.processes import die_with_parent
+
 ROOT = Path(__file__).parent.parent.parent
 PENSTOCK = Path(sys.executable).parent / "penstock"
-_LIBC = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
 
 
 class RuntimeProcess:
@@ -22,17 +22,21 @@ class RuntimeProcess:
 
     def __init__(self, path: str, environment: dict[str, str], log: Path, *options: str) -> None:
         self._log = log
+        self._orphans: list[psutil.Process] = []
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [PENSTOCK, "subscription", "run", path, *options],
+                [PENSTOCK, *self._words(path), *options],
                 cwd=ROOT,
                 env=os.environ | environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
+
+    def _words(self, path: str) -> list[str]:
+        return ["subscription", "run", path]
 
     @property
     def is_alive(self) -> bool:
@@ -45,9 +49,23 @@ class RuntimeProcess:
         """The JVM, once it is there."""
         return next((one for one in self._all() if one.name() == "java"), None)
 
+    def task_processes(self) -> list[psutil.Process]:
+        """Spark's Python workers, and what commits."""
+        return [one for one in self._all()[1:] if one.name().startswith("python")]
+
+    def kill_alone(self) -> None:
+        """The Python process; the JVM must find out by itself, and is not left behind if it does not."""
+        self._orphans = self._all()[1:]
+        self.send(signal.SIGKILL)
+        self._process.wait(60)
+
     def send(self, number: signal.Signals) -> None:
         """To the Python process alone."""
         self._process.send_signal(number)
+
+    def send_group(self, number: signal.Signals) -> None:
+        """To its whole process group, as a terminal does: what has a group of its own does not hear it."""
+        os.killpg(self._process.pid, number)
 
     def send_all(self, number: signal.Signals) -> None:
         """To everything it has started."""
@@ -76,6 +94,9 @@ class RuntimeProcess:
         if self._all():
             self.send_all(signal.SIGCONT)
             self.kill()
+        for orphan in self._orphans:
+            with suppress(psutil.NoSuchProcess):
+                orphan.kill()
 
     def _all(self) -> list[psutil.Process]:
         try:
@@ -85,5 +106,11 @@ class RuntimeProcess:
             return []
 
 
-def _die_with_parent() -> None:
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+class StackProcess(RuntimeProcess):
+    """A `penstock up`, with its worker."""
+
+    def __init__(self, environment: dict[str, str], log: Path, *options: str) -> None:
+        super().__init__("", environment, log, *options)
+
+    def _words(self, path: str) -> list[str]:
+        return ["up"]

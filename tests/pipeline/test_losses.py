@@ -14,6 +14,7 @@ from tests.ingest.support import PATH
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
 from tests.pipeline import subscribing
+from tests.pipeline.older import as_of_an_older_copy
 from tests.pipeline.subscribing import Subscribe
 from tests.sql.support import rows, value
 
@@ -33,19 +34,6 @@ def _once(spark: SparkSession, database: str) -> None:
     Runtime(spark, database, PATH, once=True).run()
 
 
-def _as_of_an_older_copy(db: Connection, messages: int) -> None:
-    """What a database that was restored to the state after so many messages would hold."""
-    db.execute("delete from penstock.job_queue where job_id in (select execution_id from penstock.ingest_message"
-               " where source_offset > %s)", [messages])  # fmt: skip
-    db.execute("delete from penstock.job where job_id in (select execution_id from penstock.ingest_message"
-               " where source_offset > %s)", [messages])  # fmt: skip
-    db.execute("delete from penstock.ingest_message where source_offset > %s", [messages])
-    db.execute(
-        "delete from penstock.once_key where scope like 'message:%%' and right(key, 20)::bigint > %s", [messages]
-    )
-    db.execute("update penstock.ingest_position set next_offset = %s, floor_offset = 0", [messages + 1])
-
-
 def test_a_consumer_that_is_ahead_of_a_restored_database_is_noticed(
     spark: SparkSession, db: Connection, database: str, nats_server: Nats, stream: tuple[str, str], subscribe: Subscribe
 ) -> None:
@@ -53,7 +41,7 @@ def test_a_consumer_that_is_ahead_of_a_restored_database_is_noticed(
     subscribe(nats_server.credential, source="nats", stream=name, consumer="penstock")
     nats_server.publish(f"{name}.a", [(b"%d" % n, []) for n in range(60)])
     _once(spark, database)
-    _as_of_an_older_copy(db, 40)
+    as_of_an_older_copy(db, 40)
     happened = "select happening from penstock.v_subscription_event where happening ~ 'read_again|data_loss'"
     if retention == "limits":
         _once(spark, database)

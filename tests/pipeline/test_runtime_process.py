@@ -19,6 +19,7 @@ from tests.sql.support import configure, value
 
 Launch = Callable[..., RuntimeProcess]
 _START_S = 240
+_STOP_S = 40
 
 
 @pytest.fixture
@@ -100,6 +101,20 @@ def test_a_killed_runtime_leaves_nothing_behind_that_its_successor_does_not_fini
         assert successor.end() == 0
     assert value(db, "select count(*) from penstock.job") == messages
     assert subscriptions.show(db, PATH).state == "ACTIVE"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_whole_group_ends_a_runtime_in_order(
+    number: signal.Signals, db: Connection, launch: Launch, nats_server: Nats
+) -> None:
+    nats_server.publish(f"{_stream(launch)}.a", [(b"1", [])])
+    with launch("first") as first:
+        wait_until(lambda: _executions(db) == 1, f"the first message is there\n{first.log()}", _START_S)
+        first.send_group(number)
+        assert first.wait(_STOP_S) == 0, first.log()
+        assert "Traceback" not in first.log()
+    left = subscriptions.show(db, PATH)
+    assert (left.state, left.lease_until, left.incarnation) == ("ACTIVE", None, None)
 
 
 def _staged(db: Connection) -> int:

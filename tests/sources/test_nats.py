@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from uuid import uuid4
 
 import nkeys  # type: ignore[import-untyped]
@@ -280,3 +282,19 @@ def test_a_process_that_ends_without_closing_ends_at_once_and_in_silence(rig: Na
         timeout=60,
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "1\n", "")
+
+
+def test_a_source_closed_under_a_call_leaves_nobody_waiting(rig: NatsRig) -> None:
+    for _ in range(20):
+        source = rig.source()
+        source.check()
+        asking = Thread(target=_ask, args=[source], daemon=True)
+        asking.start()
+        source.close()
+        asking.join(30)
+        assert not asking.is_alive()
+
+
+def _ask(source: NatsSource) -> None:
+    with suppress(SourceUnavailable):
+        source.backlog()

@@ -10,7 +10,13 @@ from penstock.settings import read_settings
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PENSTOCK_DATABASE_URL", "PENSTOCK_DATABASE", "PENSTOCK_HOME", "PENSTOCK_CREDENTIALS"):
+    for name in (
+        "PENSTOCK_DATABASE_URL",
+        "PENSTOCK_DATABASE",
+        "PENSTOCK_HOME",
+        "PENSTOCK_CREDENTIALS",
+        "PENSTOCK_METRICS_PORT",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -44,4 +50,17 @@ def test_a_database_of_the_embedded_server_and_another_server_contradict_each_ot
 def test_a_bad_database_name_is_refused_with_the_variables_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENSTOCK_DATABASE", "a b")
     with pytest.raises(SettingsError, match="PENSTOCK_DATABASE: 'a b' cannot be a database's name: use letters"):
+        read_settings()
+
+
+def test_metrics_are_served_nowhere_unless_a_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_settings().metrics_port is None
+    monkeypatch.setenv("PENSTOCK_METRICS_PORT", "9464")
+    assert (read_settings().metrics_port, read_settings().metrics_host) == (9464, "127.0.0.1")
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http"])
+def test_a_port_that_cannot_be_is_refused_with_the_variables_name(monkeypatch: pytest.MonkeyPatch, port: str) -> None:
+    monkeypatch.setenv("PENSTOCK_METRICS_PORT", port)
+    with pytest.raises(SettingsError, match="PENSTOCK_METRICS_PORT: Input should be"):
         read_settings()

@@ -62,12 +62,21 @@ def read(text: str, name: str) -> list[Entry]:
 
 def spec_of(kind: str, content: Json) -> Spec:
     """The spec again, from what the database keeps."""
+    return _stored(kind, content)[0]
+
+
+def unused_of(kind: str, content: Json) -> tuple[str, ...]:
+    """Which keys of what the database keeps have no effect yet."""
+    return tuple(_stored(kind, content)[1].unused)
+
+
+def _stored(kind: str, content: Json) -> tuple[Spec, Problems]:
     problems = Problems(f"the {kind} in the catalog")
     spec, found = _spec(located(content), problems)
     if found and found != kind:
         problems.add(None, "kind", f"expected {kind}, found {found}")
     problems.refuse()
-    return spec
+    return spec, problems
 
 
 def _documents(text: str, problems: Problems) -> list[Document]:

@@ -91,7 +91,6 @@ def _step(block: Reader) -> Step:
         lane=block.take("lane", names.lane, None),
         executor=block.take("executor", _EXECUTOR, Step.executor),
     )
-    block.unused("timeout_s")
     block.close()
     return step
 

@@ -90,6 +90,12 @@ class SubscriptionSpec:
         """The tighter of limits.max_in_flight and runtime.max_in_flight."""
         return min((one for one in (self.limits.max_in_flight, self.runtime.max_in_flight) if one), default=None)
 
+    def batch(self) -> int:
+        """Messages of one batch at most: half of max_in_flight, so that the next fits; a second's worth of a rate."""
+        in_flight, rate = self.max_in_flight(), self.limits.max_dispatch_per_sec
+        bounds = (self.runtime.batch, max(1, in_flight // 2) if in_flight else None, rate)
+        return min(one for one in bounds if one is not None)
+
 
 def read_subscription(name: str, path: str, document: Reader) -> SubscriptionSpec:
     """The spec of a document whose head is read already; only to be used if no problem was noted."""

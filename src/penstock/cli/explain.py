@@ -7,6 +7,7 @@ import typer
 from penstock.cli.database import opened
 from penstock.cli.options import AsJson
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
+from penstock.cli.words import decided
 from penstock.errors import UnknownJob
 from penstock.kernel import catalog, executions, reads
 from penstock.kernel.connection import Connection
@@ -70,17 +71,7 @@ def _reasons(one: ExecutionView, message: IngestMessage | None, spec: dict[str, 
     if message is None:
         return [f"it was started by {one.actor}, as {one.playbook_ref} in the pool {one.pool}"]
     directives = message.directives or {}
-    applied = directives.get("applied", [])
-    said = [f"the header {item['header']} said {item['value']}, which {item['controls']} allows" for item in applied]
-    said += [
-        f"the header {item['header']} said {item['value']} for {item['controls']}: ignored, {item['reason']}"
-        for item in directives.get("ignored", [])
-    ]
-    controls = {item["controls"] for item in applied}
-    if "dispatch.playbook" not in controls:
-        said.append(f"no header chose a playbook: the subscription's own, {spec['dispatch']['playbook']}")
-    if not controls & {"dispatch.execution_pool", "priority"}:
-        said.append(f"no header chose a pool: the subscription's own, {one.pool}")
+    said = decided(directives, spec["dispatch"]["playbook"], one.pool)
     said.append(f"so it runs {one.playbook_ref} in the pool {one.pool}")
     if one.trace:
         said.append(f"its trace is {one.trace}")

@@ -22,6 +22,7 @@ from penstock.cli import (
     schema,
     subscription,
     tick,
+    up,
     worker,
 )
 from penstock.cli.demo.command import demo_command
@@ -38,6 +39,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("up")(up.up_command)
 app.command("demo")(demo_command)
 app.command("doctor")(doctor.doctor_command)
 app.command("migrate")(schema.migrate_command)

@@ -29,6 +29,13 @@ Actor = Annotated[
 ]
 JobIds = Annotated[list[int], typer.Argument(min=1, max=LARGEST_ID, help="One or more job ids.", metavar="JOB_ID")]
 JobId = Annotated[int, typer.Argument(min=1, max=LARGEST_ID, help="The job's id.", metavar="JOB_ID")]
+Master = Annotated[str, typer.Option(help="Where Spark runs: local[2], spark://host:7077, k8s://…")]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65535, help="Serve metrics for Prometheus at this port; PENSTOCK_METRICS_PORT if left out."
+    ),
+]
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most this many.")]
 
 

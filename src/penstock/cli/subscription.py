@@ -1,20 +1,28 @@
 """penstock subscription"""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from penstock.catalog.entry import unused_of
 from penstock.cli.catalog import Files, read_files, register_files, show_registered
 from penstock.cli.database import opened
-from penstock.cli.options import Actor, AsJson
+from penstock.cli.options import Actor, AsJson, Master, MetricsPort
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
+from penstock.cli.subjects import subject
+from penstock.cli.words import told
+from penstock.directives.headers import Attribute
 from penstock.errors import SettingsError
-from penstock.kernel import subscriptions
+from penstock.kernel import catalog, subscriptions
 from penstock.kernel.subscriptions import SubscriptionView
 
 app = typer.Typer(no_args_is_help=True, help="Subscriptions: where messages come from, and what each one runs.")
 
+PathOrFile = Annotated[
+    str, typer.Argument(help="The subscription's path, or a file with it, registered or not.", metavar="PATH|FILE")
+]
 SubscriptionPath = Annotated[str, typer.Argument(help="The subscription's path.", metavar="PATH")]
 
 
@@ -43,7 +51,7 @@ def list_command(json: AsJson = False) -> None:
         show_json(found)
         return
     show_table(
-        ("path", "state", "source", "running", "waiting", "executions", "dead letters", "last commit"),
+        ("path", "state", "source", "running", "waiting", "per second", "executions", "dead letters", "last commit"),
         [
             (
                 one.path,
@@ -51,6 +59,7 @@ def list_command(json: AsJson = False) -> None:
                 one.source,
                 one.is_running,
                 one.backlog,
+                one.rate,
                 one.executions,
                 one.dead_letters_open,
                 one.last_commit_at,
@@ -63,7 +72,7 @@ def list_command(json: AsJson = False) -> None:
 
 @app.command("show")
 def show_command(path: SubscriptionPath, json: AsJson = False) -> None:
-    """Show a subscription whole: state, lag, counts, the ledger, and what happened to it last.
+    """Show a subscription whole: state, lag, rate, counts, the ledger, and what happened to it last.
 
     Example: penstock subscription show subscriptions/orders
     """
@@ -71,10 +80,11 @@ def show_command(path: SubscriptionPath, json: AsJson = False) -> None:
         one = subscriptions.show(connection, path)
         ledger = subscriptions.positions(connection, path)
         history = subscriptions.history(connection, path)
+        unused = unused_of("Subscription", catalog.entry(connection, path, one.version).content)
     if json:
-        show_json({"subscription": one, "positions": ledger, "history": history})
+        show_json({"subscription": one, "positions": ledger, "history": history, "unused": unused})
         return
-    show_facts(_facts(one))
+    show_facts(_facts(one) | {"not used yet": ", ".join(unused) or None})
     show_heading("ledger")
     show_table(
         ("part", "next offset", "moved"), [(at.part, at.next_offset, at.moved_at) for at in ledger], empty="empty"
@@ -92,6 +102,7 @@ def _facts(one: SubscriptionView) -> dict[str, object]:
         "held until": one.lease_until if one.is_running else "nobody holds it",
         "waiting at the source": one.backlog,
         "stalled": one.is_stalled or None,
+        "messages per second": one.rate if one.rate is not None else "none came within the last minute",
         "last commit": one.last_commit_at,
         "received": one.received,
         "executions": one.executions,
@@ -129,7 +140,8 @@ for _action, _does in {
 def run_command(
     path: SubscriptionPath,
     once: Annotated[bool, typer.Option("--once", help="Read what is there, then end.")] = False,
-    master: Annotated[str, typer.Option(help="Where Spark runs: local[2], spark://host:7077, k8s://…")] = "local[2]",
+    master: Master = "local[2]",
+    metrics_port: MetricsPort = None,
 ) -> None:
     """Hold a subscription open: read its source until SIGTERM, a drain, or its end. SIGTERM leaves it ACTIVE.
 
@@ -138,4 +150,85 @@ def run_command(
     # Spark takes seconds to import, and no other command needs it
     from penstock.cli.runtime import run_subscription
 
-    typer.echo(cell(f"{path} is {run_subscription(path, once=once, master=master)}"))
+    typer.echo(cell(f"{path} is {run_subscription(path, once=once, master=master, metrics_port=metrics_port)}"))
+
+
+@app.command("explain")
+def explain_command(what: PathOrFile, json: AsJson = False) -> None:
+    """Say in words what a subscription does: its source, its playbooks, what headers decide, what its limits come to.
+
+    Example: penstock subscription explain subscriptions/orders
+    """
+    found = subject(what)
+    said = told(found.spec, found.pool, found.unused)
+    if json:
+        show_json({"path": found.spec.path, "version": found.version, "says": said})
+        return
+    show_facts({"path": found.spec.path, "name": found.spec.name, "version": found.version})
+    for title, sentences in said.items():
+        show_heading(title)
+        for sentence in sentences:
+            typer.echo(f"  {cell(sentence)}")
+
+
+@app.command("test")
+def rehearse_command(
+    what: PathOrFile,
+    header: Annotated[
+        list[str] | None, typer.Option(help="A header as KEY=VALUE. Repeatable; a key may come twice.", metavar="K=V")
+    ] = None,
+    body: Annotated[
+        str | None, typer.Option(help="The body, or @ and the file it is in. None if left out.", metavar="TEXT|@FILE")
+    ] = None,
+    message_id: Annotated[str | None, typer.Option("--id", help="The message's id, as the source has it.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Try one message on a subscription's rules: what it would run, and why. Nothing is read or written.
+
+    Example: penstock subscription test orders.yaml --header x-route=shop/check_fraud --body '{"order": 7}'
+    """
+    from penstock.cli.rehearsal import Sample, first_id, rehearse
+
+    found = subject(what)
+    headers = [_header(one) for one in header or []]
+    done = rehearse(found, Sample(message_id or first_id(found.spec), headers, _body(body, found.spec.source)))
+    if json:
+        show_json(done)
+        return
+    show_facts(
+        {
+            "message": done.message_id,
+            "playbook": done.playbook,
+            "pool": done.pool,
+            "dedup key": done.dedup_key,
+            "trace": done.trace,
+            "dead letter": done.dead_letter,
+        }
+    )
+    show_heading("why")
+    for sentence in (*done.reasons, *done.remarks):
+        typer.echo(f"  {cell(sentence)}")
+    show_heading("what the playbook would get")
+    if done.payload is None:
+        typer.echo(f"  nothing: the message would be a dead letter, {done.dead_letter}")
+    else:
+        show_json(done.payload)
+
+
+def _header(text: str) -> Attribute:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise typer.BadParameter(f"{text!r} is no KEY=VALUE", param_hint="--header")
+    return key, value.encode()
+
+
+def _body(text: str | None, source: str) -> bytes | None:
+    if text is None:
+        # only Kafka has messages without a body
+        return None if source == "kafka" else b""
+    if not text.startswith("@"):
+        return text.encode()
+    try:
+        return Path(text[1:]).read_bytes()
+    except OSError as error:
+        raise typer.BadParameter(f"{text[1:]} cannot be read: {error.strerror}", param_hint="--body") from error

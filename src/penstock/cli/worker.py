@@ -1,12 +1,10 @@
 """penstock worker"""
 
-import atexit
 import os
 import signal
 import sys
 from collections.abc import Callable
 from threading import Thread
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +12,7 @@ import typer
 from penstock.cli.apps import load_handlers
 from penstock.cli.logs import log_to_stderr
 from penstock.cli.output import complain, waiting
-from penstock.cli.signals import hears_hangups
+from penstock.cli.signals import heed, leave
 from penstock.client import database_url
 from penstock.embedded import EmbeddedPostgres
 from penstock.errors import WorkerBroken
@@ -70,7 +68,7 @@ def worker_command(
         raise typer.Exit(1) from error
     finally:
         if worker.runners.stuck:
-            _leave(code=1 if sys.exc_info()[0] else 0)
+            leave(1 if sys.exc_info()[0] else 0)
 
 
 def _revival() -> Callable[[], None] | None:
@@ -80,21 +78,14 @@ def _revival() -> Callable[[], None] | None:
 
 
 def _heed_signals(worker: "Worker") -> None:
-    def heed(number: int, _: FrameType | None) -> None:
+    def react(number: int) -> None:
         # a closing terminal hangs up twice by itself: that is no hurry
         if worker.is_stopping and number != signal.SIGHUP:
             worker.hurry()
         else:
             worker.stop()
 
-    for number in (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hears_hangups() else [])):
-        signal.signal(number, heed)
-
-
-def _leave(code: int) -> None:
-    """End the process whatever the handlers it gave up still do: their threads would keep the interpreter alive."""
-    atexit._run_exitfuncs()
-    os._exit(code)
+    heed(react)
 
 
 def _stop_at_end_of_input(stop: Callable[[], None]) -> None:

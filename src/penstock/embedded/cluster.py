@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
 
 from penstock.embedded import sockets
 from penstock.embedded.account import Account, server_account
 from penstock.embedded.binaries import Binaries
+from penstock.embedded.logfile import LogFile
 from penstock.embedded.postmaster import READY, abandoned, running, stated_pid
 from penstock.embedded.process import start_time, wait_for
 from penstock.errors import EmbeddedPostgresError
@@ -26,8 +26,6 @@ SPAWN_S = 10
 RETRY_S = 30  # for the children of a killed server to notice and go
 RETRY_PAUSE_S = 0.25
 STOP_S = 60
-LOG_MAX_BYTES = 16 * 2**20
-LOG_TAIL_LINES = 20
 
 STOP_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 # What the server says when an earlier one is not quite gone yet.
@@ -40,7 +38,7 @@ COMPLETE = (INITIALISED, "postmaster.opts", "backup_label")
 class Cluster:
     def __init__(self, data: Path, binaries: Binaries, settings: Mapping[str, str]) -> None:
         self.data = data
-        self.log = data.with_name(data.name + ".log")
+        self._log = LogFile.beside(data)
         self._binaries = binaries
         self._settings = settings
 
@@ -93,8 +91,7 @@ class Cluster:
         return server.socket_folder if server and server.socket_folder else sockets.socket_folder(self.data)
 
     def failure(self, what: str) -> EmbeddedPostgresError:
-        lines = self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:] if self.log.exists() else []
-        return EmbeddedPostgresError("\n  ".join([f"{what}. The last lines of {self.log}:", *lines]))
+        return EmbeddedPostgresError(self._log.last_words(what))
 
     def _is_complete(self) -> bool:
         return (self.data / "PG_VERSION").exists() and any((self.data / name).exists() for name in COMPLETE)
@@ -146,7 +143,7 @@ class Cluster:
     def _run_initdb(self, folder: Path) -> None:
         options = ["--username=postgres", "--encoding=UTF8", "--locale=C", "--auth=trust", "-D", str(folder)]
         try:
-            with self._open_log() as log:
+            with self._log.opened() as log:
                 command = [str(self._binaries.folder / "initdb"), *options]
                 ran = self._account.run(command, timeout_s=INITDB_S, stdout=log, stderr=log)
         except subprocess.TimeoutExpired as error:
@@ -157,7 +154,7 @@ class Cluster:
     def _launch(self) -> bool:
         """Start a server and see it ready; False if it is worth another try."""
         self._prepare_launch()
-        said_before = self.log.stat().st_size if self.log.exists() else 0
+        said_before = self._log.size_bytes()
         pid = self._spawn()
         if not wait_for(lambda: self._is_ready() or start_time(pid) is None, START_S):
             raise self.failure(
@@ -165,9 +162,7 @@ class Cluster:
             )
         if self._is_ready():
             return True
-        with self.log.open("rb") as log:
-            log.seek(said_before)
-            said = log.read()
+        said = self._log.said_since(said_before)
         # A server that gives up by itself takes its pid file along.
         was_killed = stated_pid(self.data) == pid
         if not was_killed and not any(remains in said for remains in REMAINS):
@@ -178,8 +173,7 @@ class Cluster:
         self._account.make_reachable(self.data)
         self._account.make_runnable(self._binaries.folder)
         sockets.prepare(sockets.socket_folder(self.data), self.data, self._account)
-        if self.log.exists() and self.log.stat().st_size > LOG_MAX_BYTES:
-            self.log.rename(self.log.with_name(self.log.name + ".1"))
+        self._log.turn()
 
     def _spawn(self) -> int:
         command = [str(self._binaries.folder / "postgres"), "-D", str(self.data)]
@@ -191,15 +185,11 @@ class Cluster:
         # program by now, and this is how to tell it; its check for living children of the predecessor stays.
         stale = {"PG_GRANDPARENT_PID": str(stated_pid(self.data) or 0)}
         try:
-            with self._open_log() as log:
+            with self._log.opened() as log:
                 ran = self._account.run(shell, timeout_s=SPAWN_S, stdout=subprocess.PIPE, stderr=log, environment=stale)
         except subprocess.TimeoutExpired as error:
             raise self.failure(f"PostgreSQL could not be launched within {SPAWN_S} s") from error
         return int(ran.stdout)
-
-    def _open_log(self) -> BinaryIO:
-        # Statements and their data end up in it.
-        return open(os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
 
     def _is_ready(self) -> bool:
         server = running(self.data)

@@ -11,13 +11,19 @@ CONNECTOR = ("org.apache.spark", f"spark-sql-kafka-0-10_{SCALA}", SPARK)
 TOKEN_PROVIDER = ("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", "4.0.0")
 # Of what the connector depends on Spark has all the rest.
 NEEDED = (CONNECTOR[1], TOKEN_PROVIDER[1], "kafka-clients", "commons-pool2", "jsr305")
+_POM = maven.pom([CONNECTOR], [TOKEN_PROVIDER])
 
 
 def kafka_jars(cache: Path) -> list[Path] | str:
     """The files for spark.jars if Maven is here to fetch them, else what to set spark.jars.packages to."""
     if not maven.is_installed():
         return ":".join(CONNECTOR)
-    return maven.fetch(maven.pom([CONNECTOR], [TOKEN_PROVIDER]), cache, NEEDED)
+    return maven.fetch(_POM, cache, NEEDED)
+
+
+def cached_jars(cache: Path) -> list[Path]:
+    """The same files if they were fetched before; none if not."""
+    return sorted(maven.folder_of(_POM, cache, NEEDED).glob("*.jar"))
 
 
 def spark_options(jars: list[Path] | str) -> dict[str, str]:

@@ -1,17 +1,13 @@
 """Java archives from Maven, fetched once into a cache that processes share."""
 
-import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from penstock.embedded.process import wait_for
+from penstock.embedded.lock import locked_file
 from penstock.errors import JarsMissing
 
 FETCH_S = 900
@@ -41,17 +37,22 @@ def is_installed() -> bool:
 
 def fetch(project: str, cache: Path, only: tuple[str, ...] = ()) -> list[Path]:
     """The archives of a project and of all it needs, or only those of these names. Fetched when not in the cache."""
-    key = hashlib.sha256("\n".join([project, *only]).encode()).hexdigest()[:16]
-    folder = cache.expanduser().absolute() / f"jars-{key}"
+    folder = folder_of(project, cache, only)
     if not folder.exists():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with _alone(folder.with_suffix(".lock")):
+            with locked_file(folder.with_suffix(".lock"), FETCH_S, "fetching the same archives", JarsMissing):
                 if not folder.exists():
                     _fetch_into(folder, project, only)
         except OSError as error:
             raise JarsMissing(f"Java archives cannot be kept in {folder.parent}: {error}.") from error
     return sorted(folder.glob("*.jar"))
+
+
+def folder_of(project: str, cache: Path, only: tuple[str, ...] = ()) -> Path:
+    """Where they are once they have been fetched."""
+    key = hashlib.sha256("\n".join([project, *only]).encode()).hexdigest()[:16]
+    return cache.expanduser().absolute() / f"jars-{key}"
 
 
 def _fetch_into(folder: Path, project: str, only: tuple[str, ...]) -> None:
@@ -80,27 +81,6 @@ def _copy_dependencies(work: Path, only: tuple[str, ...]) -> None:
         raise JarsMissing(
             f"Maven could not fetch Java archives. See that it reaches its repository. It said:\n  {said}"
         )
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """One process fetches, the others wait for it; the lock goes with the process that held it."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        if not wait_for(lambda: _locked(file), FETCH_S):
-            raise JarsMissing(f"{path} was locked by another process for {FETCH_S} s. Look for it with: fuser {path}")
-        yield
-    finally:
-        fcntl.flock(file, fcntl.LOCK_UN)
-        os.close(file)
-
-
-def _locked(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _dependency(artifact: Artifact) -> str:

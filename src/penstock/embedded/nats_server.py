@@ -11,8 +11,8 @@ import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
+from penstock.embedded.logfile import LogFile
 from penstock.embedded.process import command_line, start_time, wait_for
 from penstock.errors import EmbeddedNatsError
 
@@ -22,8 +22,6 @@ START_S = 120  # a large store is read through before the port opens
 STOP_S = 30
 SPAWN_S = 10
 ANSWER_S = 2
-LOG_MAX_BYTES = 16 * 2**20
-LOG_TAIL_LINES = 20
 MAX_PAYLOAD_MB = 8
 
 PROGRAM = "nats-server"
@@ -49,7 +47,7 @@ class Running:
 class NatsServer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.log = folder.with_name(folder.name + ".log")
+        self._log = LogFile.beside(folder)
         self._settings = folder / "nats.conf"
         self._port = folder / "port"
 
@@ -92,8 +90,7 @@ class NatsServer:
         return found[1]
 
     def failure(self, what: str) -> EmbeddedNatsError:
-        lines = self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:] if self.log.exists() else []
-        return EmbeddedNatsError("\n  ".join([f"{what}. The last lines of {self.log}:", *lines]))
+        return EmbeddedNatsError(self._log.last_words(what))
 
     def _servers(self) -> list[Running]:
         import psutil
@@ -118,8 +115,7 @@ class NatsServer:
             self.stop()
             text = SETTINGS.format(user=USER, password=secrets.token_hex(16), max_payload_mb=MAX_PAYLOAD_MB)
             _write_private(self._settings, text)
-        if self.log.exists() and self.log.stat().st_size > LOG_MAX_BYTES:
-            self.log.rename(self.log.with_name(self.log.name + ".1"))
+        self._log.turn()
 
     def _refuse_foreign_files(self) -> None:
         if not self._settings.exists() and any(self.folder.iterdir()) and not (self.folder / "jetstream").is_dir():
@@ -155,7 +151,7 @@ class NatsServer:
         shell = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh", *command]
         environment = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
         try:
-            with self._open_log() as log:
+            with self._log.opened() as log:
                 ran = subprocess.run(
                     shell,
                     timeout=SPAWN_S,
@@ -170,9 +166,6 @@ class NatsServer:
             return int(ran.stdout)
         except (subprocess.TimeoutExpired, ValueError) as error:
             raise self.failure("NATS could not be launched") from error
-
-    def _open_log(self) -> BinaryIO:
-        return open(os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
 
     def _answers_in_time(self, server: Running) -> bool:
         return wait_for(lambda: self._answers(server.pid) or not server.lives(), START_S) and server.lives()

@@ -1,16 +1,11 @@
 """Which processes use the server: a locked file beside the data folder."""
 
-import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
-from penstock.embedded.process import start_time, wait_for
-from penstock.errors import EmbeddedPostgresError, PenstockError
+from penstock.embedded.process import start_time
 
 
 @dataclass(frozen=True)
@@ -56,30 +51,3 @@ class Users:
         line = json.dumps([astuple(user) for user in users]).encode() + b"\n"
         os.pwrite(self._file, line, 0)
         os.ftruncate(self._file, len(line))
-
-
-@contextmanager
-def locked_users(
-    path: Path, wait_s: float, server: str = "PostgreSQL", error: type[PenstockError] = EmbeddedPostgresError
-) -> Iterator[Users]:
-    """Hold the lock: nobody else starts, joins, leaves or stops the server meanwhile."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        if not wait_for(lambda: _lock(file), wait_s):
-            raise error(
-                f"{path} was locked by another process for {wait_s:.0f} s, which is starting or stopping {server}. "
-                f"Look for it with: fuser {path}"
-            )
-        yield Users(file)
-    finally:
-        # Unlocked by hand: closing is not enough when a fork in another thread took a copy of the file with it.
-        fcntl.flock(file, fcntl.LOCK_UN)
-        os.close(file)
-
-
-def _lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

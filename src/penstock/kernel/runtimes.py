@@ -11,6 +11,20 @@ from penstock.model import Json
 
 
 @dataclass(frozen=True)
+class Counts:
+    """All commits of a subscription so far, whoever made them; `recent` has the newest batches, the newest first."""
+
+    executions: int
+    deduplicated: int
+    dead_lettered: int
+    replays: int
+    batches: int
+    recent: list[Json]
+    backlog: int | None
+    last_commit_s: float | None
+
+
+@dataclass(frozen=True)
 class Lease:
     """A subscription held: the token every commit shows, and what the kernel wants of its holder."""
 
@@ -20,6 +34,7 @@ class Lease:
     version: int
     stopping: bool
     positions: Json
+    counts: Counts
 
 
 @dataclass(frozen=True)
@@ -39,12 +54,12 @@ def lease(
     """fn_runtime_lease: take a subscription, or go on holding it."""
     with translated(connection):
         row = connection.execute(
-            "select token, lease_until, state, version, stopping, positions"
+            "select token, lease_until, state, version, stopping, positions, counts"
             " from penstock.fn_runtime_lease(%s, %s, %s::bigint, %s::bigint)",
             [path, incarnation, token, backlog],
         ).fetchone()
     assert row is not None
-    return Lease(*row)
+    return Lease(*(*row[:-1], Counts(**row[-1])))
 
 
 def release(connection: Connection, path: str, token: int) -> str:

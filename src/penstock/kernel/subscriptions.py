@@ -36,6 +36,7 @@ class SubscriptionView:
     dead_lettered: int
     replays: int
     batches: int
+    rate: float | None
     subscription_id: int
     dead_letters_open: int
 

@@ -9,7 +9,7 @@ from penstock.directives import jsontext
 from penstock.directives.plan import SHOWN
 from penstock.directives.rules import FREE, LISTED, PLAYBOOK, POOL, PRIORITY, Rule, Rules
 from penstock.pipeline import traces
-from penstock.pipeline.normalise import NORMALISED
+from penstock.pipeline.normalise import NORMALISED, header
 from penstock.pipeline.texts import last, quoted
 
 DIRECTED = (*NORMALISED, "playbook", "pool", "dedup_key", "trace", "directives")
@@ -48,7 +48,7 @@ def _names(rules: Rules) -> dict[str, str]:
 
 
 def _sent(rules: Rules) -> list[Column]:
-    return [F.try_element_at("headers", F.lit(name)).alias(column) for name, column in _names(rules).items()]
+    return [header(name).alias(column) for name, column in _names(rules).items()]
 
 
 def _traced(rules: Rules) -> dict[str, Column]:

@@ -1,5 +1,6 @@
 """A runtime's lease: renewed every second, and with it what the subscription's state is."""
 
+from contextlib import suppress
 from threading import Event, Lock, Thread
 from uuid import UUID
 
@@ -29,6 +30,7 @@ class Keeper:
         self._replaced: RuntimeReplaced | None = None
         self._lag: Lag | None = None
         self._turn = Lock()
+        self._looking = Lock()
         self._thread = Thread(target=self._run, name=f"lease {path}", daemon=True)
 
     def start(self) -> None:
@@ -48,8 +50,16 @@ class Keeper:
             runtimes.lease(connection, self._path, self._incarnation, self.lease.token)
             self.lease = runtimes.lease(connection, self._path, self._incarnation)
 
+    def latest(self, connection: Connection) -> Lease:
+        """Renewed at this moment where that can be done, else as it was heard last."""
+        with suppress(PenstockError):
+            self._hold(connection)
+        return self.lease
+
     def watch(self, lag: Lag | None) -> None:
-        self._lag = lag
+        """From now on. A look that was under way has ended on return, so that its source may be closed."""
+        with self._looking:
+            self._lag = lag
 
     def _run(self) -> None:
         while not self._end.is_set():
@@ -65,10 +75,12 @@ class Keeper:
 
     def _renew(self, connection: Connection) -> None:
         while not self._end.wait(_RENEW_S):
-            backlog = self._backlog()
-            with self._turn:
-                self.lease = runtimes.lease(connection, self._path, self._incarnation, self.lease.token, backlog)
+            self._hold(connection, self._backlog())
+
+    def _hold(self, connection: Connection, backlog: int | None = None) -> None:
+        with self._turn:
+            self.lease = runtimes.lease(connection, self._path, self._incarnation, self.lease.token, backlog)
 
     def _backlog(self) -> int | None:
-        lag = self._lag
-        return None if lag is None else lag(self.lease.positions)
+        with self._looking:
+            return None if self._lag is None else self._lag(self.lease.positions)

@@ -62,7 +62,9 @@ class _QueueLag:
     def __call__(self, ledger: Mapping[str, Json]) -> int | None:
         try:
             return self._source.backlog()
-        except SourceError:
+        except Exception as error:
+            # a user's own class may raise anything, and the lease is renewed on this thread
+            log.warning("the source does not say how far behind we are", error=f"{type(error).__name__}: {error}")
             return None
 
 

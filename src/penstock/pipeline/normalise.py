@@ -16,6 +16,8 @@ ENVELOPE = (
     "ack",
 )
 NORMALISED = (*ENVELOPE, "attributes_json", "headers")
+# The same headers as `header` finds them: folded keys and values of a plain message, and the map of one that is not.
+FOUND = ("names", "texts", "others")
 
 
 # Between keys that hold no control character.
@@ -26,28 +28,37 @@ def normalise(messages: DataFrame) -> DataFrame:
     """Adds `attributes_json`, and `headers`: folded key to all its values in order, null for one that is not text.
 
     Nearly every message is plain: text throughout, nothing to escape, each key once. One look finds that out, and
-    such a message is spared the work on each attribute. Each step is a select of its own, because what a later
-    lambda uses many times must be a column by then.
+    such a message is spared the work on each attribute: `header` reads it without a map. Each step is a select of its
+    own, because what a later lambda uses many times must be a column by then.
     """
+    texts = F.col("attributes.value").cast("array<string>")
     return (
-        messages.select(*ENVELOPE, _is_plain().alias("plain"))
+        messages.select(*ENVELOPE, F.col("attributes.key").alias("keys"), texts.alias("texts"))
+        .select("*", _is_plain().alias("plain"))
         .select("*", F.when(F.col("plain"), _folded_keys()).alias("names"))
         .select("*", _json().alias("attributes_json"), _entries_unless_plain().alias("entries"))
         .select("*", _sorted().alias("sorted"))
         .select("*", _starts().alias("starts"))
-        .select(*NORMALISED[:-1], _headers().alias("headers"))
+        .select("*", _others().alias("others"))
+        .select(*NORMALISED[:-1], F.coalesce("others", _plain()).alias("headers"), *FOUND)
     )
 
 
+def header(name: str) -> Column:
+    """All values of the header with this folded name, null if there is none; the same as in `headers`, only sooner."""
+    position = F.array_position("names", F.lit(name))
+    plain = F.when(position > F.lit(0), F.array(F.get("texts", (position - F.lit(1)).cast("int"))))
+    return F.when(F.col("others").isNull(), plain).otherwise(F.try_element_at("others", F.lit(name)))
+
+
 def _is_plain() -> Column:
-    keys, values = F.col("attributes.key"), F.col("attributes.value").cast("array<string>")
     # Joined by a comma, halves of a character do not make a whole one; a null becomes a character no plain text has.
-    joined = F.concat_ws(",", F.array_join(keys, ",", "\0"), F.array_join(values, ",", "\0"))
+    joined = F.concat_ws(",", F.array_join("keys", ",", "\0"), F.array_join("texts", ",", "\0"))
     return (F.size("attributes") > F.lit(0)) & F.is_valid_utf8(joined) & ~joined.rlike(NEEDS_ESCAPE)
 
 
 def _folded_keys() -> Column:
-    return F.split(fold(F.array_join("attributes.key", _BETWEEN)), _BETWEEN, -1)
+    return F.split(fold(F.array_join("keys", _BETWEEN)), _BETWEEN, -1)
 
 
 def _plain_json() -> Column:
@@ -123,12 +134,14 @@ def _starts() -> Column:
     return F.filter(begins, lambda position: position.isNotNull())
 
 
-def _headers() -> Column:
-    return F.when(F.col("entries").isNull(), _plain()).when(F.col("sorted").isNull(), _single()).otherwise(_grouped())
+def _others() -> Column:
+    """Null for a plain message."""
+    found = F.when(F.col("sorted").isNull(), _single()).otherwise(_grouped())
+    return F.when(F.col("entries").isNotNull(), found)
 
 
 def _plain() -> Column:
-    return F.map_from_arrays("names", F.transform("attributes.value", lambda value: F.array(value.cast("string"))))
+    return F.map_from_arrays("names", F.transform("texts", lambda text: F.array(text)))
 
 
 def _single() -> Column:

@@ -1,7 +1,7 @@
 """Where a runtime starts to read: the ledger held against what the source still has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.model import Json
 from penstock.sources.contract import Span
@@ -28,18 +28,19 @@ class Starts:
     identities: dict[str, str]
     losses: tuple[Loss, ...]
 
+    def behind(self, losses: tuple[Loss, ...]) -> "Starts":
+        """The same, but for what the source has acknowledged and the ledger has never seen: that says more."""
+        passed = {one.part: one.next for one in losses if one.next is not None}
+        others = tuple(one for one in self.losses if one.part not in passed)
+        return replace(self, offsets=self.offsets | passed, losses=(*others, *losses))
+
     def ledger(self) -> dict[str, Json]:
         """As the ledger has it when the losses are accepted."""
         return {part: {"identity": self.identities[part], "next": offset} for part, offset in self.offsets.items()}
 
 
-def starts(
-    ledger: Mapping[str, Json], spans: tuple[Span, ...], first_time: Mapping[str, int], *, is_log: bool = True
-) -> Starts:
-    """Every part of the source gets a start; `first_time` says where to begin without a ledger, earliest if silent.
-
-    Only a log's offsets say what is missing: a queue hands out what it has, and may leave numbers out.
-    """
+def starts(ledger: Mapping[str, Json], spans: tuple[Span, ...], first_time: Mapping[str, int]) -> Starts:
+    """Every part of the source gets a start; `first_time` says where to begin without a ledger, earliest if silent."""
     offsets: dict[str, int] = {}
     losses: list[Loss] = []
     for span in spans:
@@ -48,7 +49,7 @@ def starts(
             # a part that is new to a known source is read from its beginning
             offsets[span.part] = span.first if ledger else first_time.get(span.part, span.first)
             continue
-        loss = _loss(span, str(known["identity"]), int(known["next"]), is_log)
+        loss = _loss(span, str(known["identity"]), int(known["next"]))
         losses += [loss] if loss else []
         offsets[span.part] = int(known["next"]) if loss is None else _after(loss, span)
     there = {span.part for span in spans}
@@ -65,15 +66,13 @@ def ahead(ledger: Mapping[str, Json], identities: Mapping[str, str], floors: Map
     )
 
 
-def _loss(span: Span, identity: str, following: int, is_log: bool) -> Loss | None:
+def _loss(span: Span, identity: str, following: int) -> Loss | None:
     if identity != span.identity:
         return Loss(span.part, "made_again", following, None)
-    if not is_log:
-        return None
-    if following < span.first:
-        return Loss(span.part, "removed_by_retention", following, span.first)
     if following > span.next:
         return Loss(span.part, "source_went_back", span.next, following)
+    if span.keeps and following < span.first:
+        return Loss(span.part, "removed_by_retention", following, span.first)
     return None
 
 

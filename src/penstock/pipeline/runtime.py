@@ -4,11 +4,11 @@ import shutil
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from threading import Event
-from typing import Literal
+from typing import Literal, cast
 from uuid import UUID, uuid4
 
 import structlog
@@ -28,7 +28,8 @@ from penstock.pipeline.keeper import Keeper
 from penstock.pipeline.lag import Progress, lag_of
 from penstock.pipeline.positions import Loss, Starts, ahead, starts
 from penstock.pipeline.stream import Stream
-from penstock.sources.contract import Source
+from penstock.pipeline.telemetry import Sight, Telemetry
+from penstock.sources.contract import Queue, Source
 from penstock.sources.kafka import KafkaSource
 from penstock.sources.nats import NatsSource
 from penstock.sources.opening import open_source
@@ -54,6 +55,8 @@ class Runtime:
     once: bool = False
     stop: Event = field(default_factory=Event)
     incarnation: UUID = field(default_factory=uuid4)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    _sight: Sight = field(init=False, repr=False)
 
     def run(self) -> str:
         """Until it is stopped, drained or deactivated, or has done its one drain. Returns the state it leaves."""
@@ -62,15 +65,18 @@ class Runtime:
             if held.state not in _READ:
                 runtimes.release(connection, self.path, held.token)
                 raise not_active(self.path, held.state)
+        self._sight = self.telemetry.sight(self.path, held)
         keeper = Keeper(self.database_url, self.path, self.incarnation, held)
         keeper.start()
         try:
             self._hold(keeper)
         except BaseException:
+            self._sight.says("failed")
             # whoever comes next need not wait for the lease to end
             with suppress(PenstockError):
                 self._let_go(keeper)
             raise
+        self._sight.says("stopped")
         return self._let_go(keeper)
 
     def _let_go(self, keeper: Keeper) -> str:
@@ -85,6 +91,8 @@ class Runtime:
         wait_s = _FIRST_WAIT_S
         while not self._is_over(keeper):
             if keeper.lease.state == "PAUSED":
+                self._sight.says("paused")
+                self._sight.look(keeper.lease)
                 self.stop.wait(_LOOK_S)
                 continue
             began = time.monotonic()
@@ -100,6 +108,7 @@ class Runtime:
                 keeper.check()
                 if self.once:
                     raise
+                self._sight.says("retrying")
                 self._say_unavailable(keeper, error)
                 if time.monotonic() - began > _LONGEST_WAIT_S:
                     wait_s = _FIRST_WAIT_S
@@ -153,10 +162,12 @@ class Runtime:
             once=once,
         )
         try:
+            before = keeper.lease.counts
             query = stream.start(self.spark)
             progress = Progress(query, stream.batch if spec.limits.max_dispatch_per_sec else None)
             keeper.watch(lag_of(spec, source, progress))
-            self._watch(connection, keeper, query, progress)
+            with self._sight.reading(query, spec.source, before, lambda: keeper.latest(connection)):
+                self._watch(connection, keeper, query, progress)
         finally:
             keeper.watch(None)
             shutil.rmtree(checkpoint, ignore_errors=True)
@@ -167,16 +178,16 @@ class Runtime:
         if spec.start.position == "ledger" and not ledger:
             raise DataLoss(f"{self.path}: start is ledger, and the ledger is empty\nSay where to begin, once.")
         is_log = isinstance(source, KafkaSource)
-        found = starts(ledger, source.spans(), _first_time(spec, source) if not ledger else {}, is_log=is_log)
+        found = starts(ledger, source.spans(), _first_time(spec, source) if not ledger else {})
         if not ledger and is_log:
             # else a restart before the first commit would ask for `latest` anew, and skip what came meanwhile
             runtimes.commit(connection, self.path, token, found.ledger(), {})
-        if isinstance(source, NatsSource):
-            lost = ahead(ledger, found.identities, source.floors())
-            if lost and source.consumer_facts().holds_from(lost[0].first):
+        if not is_log:
+            lost = ahead(ledger, found.identities, cast(Queue, source).floors())
+            if lost and isinstance(source, NatsSource) and source.consumer_facts().holds_from(lost[0].first):
                 self._read_again(connection, keeper, content, found, source, lost[0])
                 lost = ()
-            found = replace(found, losses=(*found.losses, *lost))
+            found = found.behind(lost)
         if found.losses:
             self._accept(connection, keeper, spec, found)
         return found
@@ -207,6 +218,7 @@ class Runtime:
         try:
             while query.isActive and keeper.lease.state == "ACTIVE" and keeper.lease.version == version:
                 keeper.check()
+                self._sight.look(keeper.lease)
                 if progress.has_met_its_limit():
                     runtimes.said(connection, self.path, keeper.lease.token, "rate_limited", {"batch": progress.limit})
                 if self.stop.wait(_LOOK_S):

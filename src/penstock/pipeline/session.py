@@ -1,11 +1,11 @@
 """The Spark session of a runtime."""
 
+import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -19,6 +19,7 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} [spark %p] %m%n%ex{short}
 """
+_launching = threading.local()
 REDACTED = r"(?i)secret|password|token|access[.]?key|jaas|keystore|truststore|sink|content"
 
 
@@ -60,21 +61,40 @@ def spark_session(master: str, folder: Path, options: Mapping[str, str] | None =
     )
     for name, value in (options or {}).items():
         builder = builder.config(name, value)
-    with _unheard(signal.SIGTERM, signal.SIGHUP):
+    _launching.is_on = True
+    try:
         session = builder.getOrCreate()
+    finally:
+        _launching.is_on = False
     session.sparkContext.setLogLevel("ERROR")
+    _hush(session)
+    # it tells of every connection it closes
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     return session
 
 
-@contextmanager
-def _unheard(*numbers: signal.Signals) -> Iterator[None]:
-    """What the JVM inherits it keeps: a signal to the whole group ends us, and we end the JVM, in order."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _hush(session: SparkSession) -> None:
+    """Whenever a query is stopped the JVM hangs up on pyspark's accumulators, which would show a traceback."""
+    server = session.sparkContext._accumulatorServer
+    if server is not None:
+        setattr(server, "handle_error", lambda *_: None)  # noqa: B010
+
+
+def is_alive(spark: SparkSession) -> bool:
+    """Whether its JVM still runs."""
+    process = getattr(spark.sparkContext._gateway, "proc", None)
+    return process is None or process.poll() is None
+
+
+def _deafen() -> None:
+    """What the JVM inherits it keeps: a signal to the whole group ends us, and we end the JVM, in order.
+
+    Ctrl-C it does not hear either: pyspark sees to that.
+    """
+    if getattr(_launching, "is_on", False):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+
+
+# In the child alone, so that this process hears signals while the JVM starts.
+os.register_at_fork(after_in_child=_deafen)

@@ -19,12 +19,14 @@ from pyspark.sql.types import StructType
 
 from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.kernel import runtimes
+from penstock.errors import SourceChanged, SourceError, SourceUnfit
+from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
 from penstock.pipeline import hosts
 from penstock.sources.contract import Queue
-from penstock.sources.opening import open_queue
+from penstock.sources.kafka import KafkaSource
+from penstock.sources.opening import open_queue, open_source
 
 NAME = "penstock_ingest"
 _ROOM_LOOK_S = 0.1
@@ -69,7 +71,8 @@ class Staged(WriterCommitMessage):
 
     attempt: str
     rows: int
-    nexts: dict[str, int]
+    firsts: dict[str, int] = field(default_factory=dict)
+    nexts: dict[str, int] = field(default_factory=dict)
 
 
 class IngestWriter(DataSourceStreamArrowWriter):
@@ -77,7 +80,7 @@ class IngestWriter(DataSourceStreamArrowWriter):
         self._options = options
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
-        staged = Staged(uuid4().hex, 0, {})
+        staged = Staged(uuid4().hex, 0)
         batches = _counted(iterator, staged)
         first = next(batches, None)
         if first is not None:
@@ -104,6 +107,10 @@ class IngestWriter(DataSourceStreamArrowWriter):
 
     def _commit(self, connection: Connection, staged: list[Staged], queue: Queue | None) -> None:
         options = self._options
+        if queue is None:
+            self._check_topics()
+        else:
+            self._check_queue(connection, staged, queue)
         positions = self._positions(staged, {} if queue is None else queue.floors())
         expected = {one.attempt: one.rows for one in staged}
         runtimes.commit(connection, options.subscription, options.token, positions, expected)
@@ -125,9 +132,45 @@ class IngestWriter(DataSourceStreamArrowWriter):
             for part, following in nexts.items()
         }
 
+    def _check_topics(self) -> None:
+        """Spark's connector knows a topic by its name: one made again that has outgrown the old offsets passes it."""
+        source = open_source(self._spec(), hosts.credentials())
+        assert isinstance(source, KafkaSource)
+        try:
+            topics = source.topics()
+        except SourceError:
+            # it has answered the tasks; if it stays away, the runtime will see
+            return
+        finally:
+            source.close()
+        for topic in topics:
+            self._check_identity(topic.name, topic.id)
+
+    def _check_identity(self, part: str, identity: str) -> None:
+        if self._options.identities.get(part, identity) != identity:
+            raise SourceChanged(f"{part} was made again since the runtime started: nothing was committed")
+
+    def _check_queue(self, connection: Connection, staged: list[Staged], queue: Queue) -> None:
+        """Looked at after the fetch: a queue says nothing when it was made again, or removes what nobody has read.
+
+        Nothing is committed then, and the runtime starts again, with the ledger held against what is there now.
+        """
+        ledger = {at.part: at.next_offset for at in subscriptions.positions(connection, self._options.subscription)}
+        for span in queue.spans():
+            self._check_identity(span.part, span.identity)
+            first = min((one.firsts.get(span.part, span.first) for one in staged), default=span.first)
+            if span.keeps and ledger.get(span.part, span.first) < min(first, span.first):
+                raise SourceChanged(f"{span.part} has removed messages before they were read: nothing was committed")
+
     def _identity(self, part: str) -> str:
         identities = self._options.identities
-        return identities.get(part) or identities[part.rpartition(":")[0]]
+        found = identities.get(part) or identities.get(part.rpartition(":")[0])
+        if found is None:
+            raise SourceUnfit(
+                f"{self._options.subscription}: a message of part {part} came, and the source did not name that part "
+                "when the runtime started: spans() must name a part before its first message is handed out"
+            )
+        return found
 
     @contextmanager
     def _opened(self) -> Iterator[Queue | None]:
@@ -135,13 +178,17 @@ class IngestWriter(DataSourceStreamArrowWriter):
         if not self._options.is_queue:
             yield None
             return
-        spec = spec_of("Subscription", json.loads(self._options.content))
-        assert isinstance(spec, SubscriptionSpec)
+        spec = self._spec()
         queue = open_queue(spec, hosts.credentials().get(spec.auth) if spec.auth else {})
         try:
             yield queue
         finally:
             queue.close()
+
+    def _spec(self) -> SubscriptionSpec:
+        spec = spec_of("Subscription", json.loads(self._options.content))
+        assert isinstance(spec, SubscriptionSpec)
+        return spec
 
     def _await_room(self, connection: Connection, began: float, rows: int) -> None:
         """Until the next batch fits under max_in_flight and the rate, or nobody wants it any more."""
@@ -161,9 +208,11 @@ def _counted(iterator: Iterator[pa.RecordBatch], staged: Staged) -> Iterator[pa.
         if not batch.num_rows:
             continue
         staged.rows += batch.num_rows
-        highest = pa.table(batch).group_by("part").aggregate([("source_offset", "max")])
-        for row in highest.to_pylist():
-            staged.nexts[row["part"]] = max(staged.nexts.get(row["part"], 0), row["source_offset_max"] + 1)
+        ends = pa.table(batch).group_by("part").aggregate([("source_offset", "min"), ("source_offset", "max")])
+        for row in ends.to_pylist():
+            part, first, last = row["part"], row["source_offset_min"], row["source_offset_max"]
+            staged.firsts[part] = min(staged.firsts.get(part, first), first)
+            staged.nexts[part] = max(staged.nexts.get(part, 0), last + 1)
         attempt = pa.array([staged.attempt]).take(pa.array([0] * batch.num_rows))
         yield pa.RecordBatch.from_arrays(
             [attempt, *batch.columns], schema=pa.schema([("attempt", pa.string()), *batch.schema])

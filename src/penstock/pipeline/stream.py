@@ -4,15 +4,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.catalog.headers import Trace
 from penstock.catalog.source import KafkaOptions
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.directives.rules import Rule, Rules, TraceRules, Trust
 from penstock.model import Json
 from penstock.pipeline import sink
 from penstock.pipeline.admit import admit
@@ -22,6 +20,7 @@ from penstock.pipeline.positions import Starts
 from penstock.pipeline.readers.kafka import read_kafka
 from penstock.pipeline.readers.queues import read_queue
 from penstock.pipeline.session import make_active
+from penstock.routing import rules_of
 
 TASKS = 2
 
@@ -41,7 +40,7 @@ class Stream:
 
     @property
     def batch(self) -> int:
-        return batch_of(self.spec)
+        return self.spec.batch()
 
     @property
     def is_queue(self) -> bool:
@@ -82,30 +81,6 @@ class Stream:
             batch=self.batch,
             per_s=self.spec.limits.max_dispatch_per_sec or 0,
         )
-
-
-def batch_of(spec: SubscriptionSpec) -> int:
-    """Messages of one batch at most: half of max_in_flight, so that the next one fits; a second's worth of a rate."""
-    most = spec.runtime.batch
-    limit = spec.max_in_flight()
-    if limit is not None:
-        most = min(most, max(1, limit // 2))
-    rate = spec.limits.max_dispatch_per_sec
-    if rate is not None:
-        most = min(most, rate)
-    return most
-
-
-def rules_of(spec: SubscriptionSpec) -> Rules:
-    """The headers block, as the directives' engine takes it."""
-    directives = tuple(Rule(one.header, one.controls, one.allowed, one.map) for one in spec.headers.directives)
-    return Rules(spec.path, directives, _trace_rules(spec.headers.trace))
-
-
-def _trace_rules(trace: Trace | None) -> TraceRules | None:
-    if trace is None or trace.propagate == "off":
-        return None
-    return TraceRules("w3c", trace.baggage_allowlist, cast(Trust, trace.trust))
 
 
 def _topics(identities: Mapping[str, str]) -> dict[str, str]:

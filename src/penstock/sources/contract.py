@@ -28,12 +28,14 @@ class Span:
     """What one part of a source holds: offsets from `first` to before `next`.
 
     `identity` changes when the part was removed and made again, since its offsets then mean other messages.
+    `keeps`: a number is left out only where a message was removed, so that what lies before `first` unread is lost.
     """
 
     part: str
     identity: str
     first: int
     next: int
+    keeps: bool = False
 
 
 class Source(Protocol):

@@ -4,7 +4,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -129,7 +129,7 @@ class KafkaSource:
         first, end = self.offsets("earliest", topics), self.offsets("latest", topics)
         # a topic may lose its head between the two questions
         return tuple(
-            Span(f"{name}:{part}", ids[name], min(first[name, part], end[name, part]), end[name, part])
+            Span(f"{name}:{part}", ids[name], min(first[name, part], end[name, part]), end[name, part], keeps=True)
             for name, part in end
         )
 
@@ -179,7 +179,8 @@ class KafkaSource:
         futures = ask(client)
         began = time.monotonic()
         while not all(future.done() for future in futures.values()):
-            client.poll(LOOK_S)
+            wait(futures.values(), LOOK_S)
+            client.poll(0)
             self._give_up_early(time.monotonic() - began)
         client.poll(0)
         return {key: self._result(key, future) for key, future in futures.items()}

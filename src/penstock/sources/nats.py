@@ -57,7 +57,8 @@ class NatsSource:
     def spans(self) -> tuple[Span, ...]:
         facts = self.consumer_facts()
         # a stream that never held a message says 0
-        return (Span(facts.stream, facts.stream_created, max(facts.first_sequence, 1), facts.last_sequence + 1),)
+        first = max(facts.first_sequence, 1)
+        return (Span(facts.stream, facts.stream_created, first, facts.last_sequence + 1, keeps=True),)
 
     def backlog(self) -> int:
         facts = self.consumer_facts()

@@ -6,6 +6,7 @@ import ssl
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Mapping
+from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -158,6 +159,8 @@ class Wire:
             raise
         except (nats.errors.Error, OSError, TimeoutError) as error:
             raise self._explained(error) from error
+        except CancelledError as error:
+            raise SourceUnavailable(f"The connection to NATS at {self.name} was closed under a call.") from error
         finally:
             # A caller interrupted from the keyboard leaves nothing running behind.
             future.cancel()
@@ -208,6 +211,11 @@ class Wire:
         if self._client is not None:
             await self._client.close()
             self._client = None
+        # whoever still waits for an answer would wait for ever, once the loop has stopped
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def _explained(self, error: Exception) -> SourceError:
         text = str(error).removeprefix("nats: ") or type(error).__name__

@@ -1,6 +1,7 @@
 """The client of a subscription's source."""
 
 import importlib
+import inspect
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -11,6 +12,8 @@ from penstock.errors import SourceMissing, SourceUnfit
 from penstock.sources.contract import Queue, Source
 from penstock.sources.kafka import KafkaSource
 from penstock.sources.nats import NatsSource
+
+_METHODS = ("check", "spans", "backlog", "floors", "fetch", "acknowledge", "give_back", "close")
 
 
 def open_source(spec: SubscriptionSpec, credentials: Credentials) -> Source:
@@ -26,8 +29,20 @@ def open_queue(spec: SubscriptionSpec, credential: Mapping[str, Any]) -> Queue:
     if isinstance(spec.options, NatsOptions):
         return NatsSource(credential, stream=spec.options.stream, consumer=spec.options.consumer)
     if isinstance(spec.options, OwnOptions):
-        return cast(Queue, _own(spec.source)(credential, **spec.options.values))
+        return _made(spec.source, credential, spec.options)
     raise SourceUnfit(f"{spec.path} reads {spec.source}, which this version does not read")
+
+
+def _made(path: str, credential: Mapping[str, Any], options: OwnOptions) -> Queue:
+    made = _own(path)
+    lacking = [name for name in _METHODS if not callable(getattr(made, name, None))]
+    if lacking:
+        raise SourceUnfit(f"the source {path} has no {', '.join(lacking)}: see Queue in penstock.sources.contract")
+    try:
+        inspect.signature(made).bind(credential, **options.values)
+    except TypeError as error:
+        raise SourceUnfit(f"the source {path} does not take the options of this subscription: {error}") from error
+    return cast(Queue, made(credential, **options.values))
 
 
 def _own(path: str) -> Any:
@@ -35,4 +50,7 @@ def _own(path: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise SourceMissing(f"the source {path} cannot be imported here: {error}") from error
+        raise SourceMissing(
+            f"the source {path} cannot be imported here: {error}. "
+            "Install it, or put its folder on PYTHONPATH, wherever Spark runs."
+        ) from error

@@ -99,7 +99,7 @@ CREATE TYPE penstock.playbook_target AS (
 	path text,
 	ref text,
 	job_kind text,
-	executor text,
+	executor penstock.executor_kind,
 	pool text,
 	lane text,
 	max_attempts smallint
@@ -241,6 +241,25 @@ CREATE FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind
       then 'no living worker serves it'
   end
 $$;
+
+-- Name: bodies_are_json(text, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.bodies_are_json(p_stage text, p_attempts text[]) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_count bigint;
+begin
+  execute format($sql$select count(convert_from(s.body, 'UTF8')::jsonb) from penstock.%I s where s.attempt = any ($1)$sql$, p_stage)
+    into v_count using p_attempts;
+  return true;
+exception
+  when invalid_text_representation or character_not_in_repertoire or untranslatable_character or statement_too_complex
+    or program_limit_exceeded or numeric_value_out_of_range then
+    return false;
+end
+$_$;
 
 -- Name: bytes_are_json(bytea); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1397,9 +1416,17 @@ declare
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_runtime_token);
-  delete from penstock.ingest_position p where p.path = p_subscription;
-  insert into penstock.ingest_position (path, part, identity, next_offset)
-  select p_subscription, x.key, x.value ->> 'identity', (x.value ->> 'next')::bigint from jsonb_each(p_positions) x;
+  delete from penstock.ingest_position p
+   where p.path = p_subscription and not coalesce(p_positions #>> array[p.part, 'identity'] = p.identity, false);
+  insert into penstock.ingest_position as p (path, part, identity, next_offset)
+  select p_subscription, x.key, x.value ->> 'identity', (x.value ->> 'next')::bigint from jsonb_each(p_positions) x
+  on conflict (path, part) do update set next_offset = excluded.next_offset,
+    floor_offset = least(p.floor_offset, excluded.next_offset - 1), moved_at = now();
+  delete from penstock.once_key k
+   using jsonb_each(p_positions) x
+   where k.scope = 'message:' || p_subscription
+     and k.key between format('%s:%s:', x.key, x.value ->> 'identity') || lpad(x.value ->> 'next', 20, '0')
+                   and format('%s:%s:', x.key, x.value ->> 'identity') || repeat('9', 20);
   perform penstock.subscription_event(p_subscription, 'data_loss', 'system:runtime', p_detail || jsonb_build_object('reason', p_reason));
 end
 $$;
@@ -2025,7 +2052,7 @@ $$;
 
 -- Name: fn_runtime_lease(text, uuid, bigint, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint DEFAULT NULL::bigint, p_backlog bigint DEFAULT NULL::bigint) RETURNS TABLE(token bigint, lease_until timestamp with time zone, state text, version integer, stopping boolean, positions jsonb)
+CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint DEFAULT NULL::bigint, p_backlog bigint DEFAULT NULL::bigint) RETURNS TABLE(token bigint, lease_until timestamp with time zone, state text, version integer, stopping boolean, positions jsonb, counts jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2033,6 +2060,7 @@ CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uui
 declare
   v_held penstock.subscription_runtime;
   v_lease interval := penstock.config_text('subscription.lease_ms', '15000')::bigint * interval '1 millisecond';
+  v_rolls boolean;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   if v_held.path is null then
@@ -2046,12 +2074,17 @@ begin
       to_char(v_held.lease_until at time zone 'UTC', 'HH24:MI:SS "UTC"')),
       hint = 'One runtime reads a subscription. Stop the other one; its place is free when its lease has ended.';
   end if;
+  v_rolls := v_held.rate_next < clock_timestamp() - interval '30 seconds';
   update penstock.subscription_runtime r
      set token = coalesce(p_token, nextval('penstock.runtime_token_seq')), incarnation = p_incarnation,
          lease_until = clock_timestamp() + v_lease,
          version = case when p_token is null then (select s.version from penstock.subscription s where s.path = r.path) else r.version end,
          started_at = case when p_token is null then clock_timestamp() else r.started_at end,
          stopping = p_token is not null and r.stopping,
+         rate_since = case when p_token is null then clock_timestamp() when v_rolls then r.rate_next else r.rate_since end,
+         rate_received = case when p_token is null then r.received when v_rolls then r.rate_next_received else r.rate_received end,
+         rate_next = case when p_token is null or v_rolls then clock_timestamp() else r.rate_next end,
+         rate_next_received = case when p_token is null or v_rolls then r.received else r.rate_next_received end,
          backlog = coalesce(p_backlog, r.backlog), backlog_at = case when p_backlog is null then r.backlog_at else clock_timestamp() end,
          backlog_since = case when p_backlog is null then r.backlog_since
                               when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end
@@ -2059,7 +2092,10 @@ begin
   return query
     select r.token, r.lease_until, s.state, s.version, r.stopping,
            coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset))
-                       from penstock.ingest_position p where p.path = s.path), '{}')
+                       from penstock.ingest_position p where p.path = s.path), '{}'),
+           jsonb_build_object('executions', r.executions, 'deduplicated', r.deduplicated, 'dead_lettered', r.dead_lettered,
+             'replays', r.replays, 'batches', r.batches, 'recent', r.recent, 'backlog', r.backlog,
+             'last_commit_s', extract(epoch from r.last_commit_at))
       from penstock.subscription_runtime r join penstock.subscription s using (path) where r.path = p_subscription;
 end
 $$;
@@ -2382,6 +2418,8 @@ declare
   v_pool text := p_content #>> '{spec,dispatch,execution_pool}';
   v_source bigint := (select s.subscription_id from penstock.subscription s where s.path = p_subscription
                          and coalesce(p_content #> '{spec,limits,max_in_flight}', p_content #> '{spec,runtime,max_in_flight}') is not null);
+  -- of the column's own type: a text would be checked against it row by row
+  v_actor penstock.actor_ref := 'system:ingest';
   v_rows text := format('penstock.%I s join unnest($2) t on t.path = coalesce(s.playbook, $3) '
     'where s.attempt = any ($1) and not exists (select from unnest($4) v where v.job_id = s.job_id)', p_stage);
 begin
@@ -2397,8 +2435,8 @@ begin
       source_ref, payload_ref, trace, actor)
     select s.job_id, now(), t.ref, $5, t.job_kind, t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, 0,
            t.max_attempts, s.dedup_key, s.message_id,
-           ''penstock://message/'' || s.job_id, s.trace, ''system:ingest'' from ' || v_rows
-    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool;
+           ''penstock://message/'' || s.job_id, s.trace, $7 from ' || v_rows
+    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor;
   -- the lane's jobs wait for their turn; a subscription whose playbooks have no lane has none of them
   execute 'insert into penstock.job_queue (job_id, enqueued_at, status, priority, max_attempts, executor, job_kind, pool, lane, source)
     select s.job_id, now(), case when t.lane is null then ''ready''::penstock.job_status else ''blocked'' end, 0, t.max_attempts,
@@ -2449,6 +2487,8 @@ CREATE FUNCTION penstock.ingest_faults(p_stage text, p_attempts text[], p_conten
     AS $_$
 declare
   v_faults penstock.ingest_verdict[];
+  v_is_json boolean := coalesce(p_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json'
+    and not penstock.bodies_are_json(p_stage, p_attempts);
 begin
   execute format($sql$
     select coalesce(array_agg(row(f.job_id, 'dead', f.reason, null)::penstock.ingest_verdict), '{}')
@@ -2457,10 +2497,9 @@ begin
              where s.attempt = any ($1) and k.job_id is null offset 0) f
      where f.reason is not null$sql$, p_stage)
     into v_faults
-    using p_attempts, p_known, p_content #>> '{spec,dispatch,playbook}', 
+    using p_attempts, p_known, p_content #>> '{spec,dispatch,playbook}',
           array(select penstock.catalog_playbooks('Subscription', p_content)),
-          penstock.playbooks_known(p_content), penstock.pools_known(p_content),
-          coalesce(p_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json';
+          penstock.playbooks_known(p_content), penstock.pools_known(p_content), v_is_json;
   return v_faults;
 end
 $_$;
@@ -3503,7 +3542,12 @@ CREATE TABLE penstock.subscription_runtime (
     deduplicated bigint DEFAULT 0 NOT NULL,
     dead_lettered bigint DEFAULT 0 NOT NULL,
     replays bigint DEFAULT 0 NOT NULL,
-    batches bigint DEFAULT 0 NOT NULL
+    rate_since timestamp with time zone,
+    rate_received bigint,
+    rate_next timestamp with time zone,
+    rate_next_received bigint,
+    batches bigint DEFAULT 0 NOT NULL,
+    recent jsonb DEFAULT '[]'::jsonb NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -3527,15 +3571,17 @@ $$;
 CREATE FUNCTION penstock.runtime_counted(p_subscription text, p_report jsonb) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
+    AS $_$
   update penstock.subscription_runtime r
      set received = r.received + (p_report ->> 'received')::bigint, executions = r.executions + (p_report ->> 'executions')::bigint,
          deduplicated = r.deduplicated + (p_report ->> 'deduplicated')::bigint,
          dead_lettered = r.dead_lettered + (p_report ->> 'dead_lettered')::bigint, replays = r.replays + (p_report ->> 'replays')::bigint,
          batches = r.batches + 1, last_commit_at = clock_timestamp(), is_stalled = false,
+         recent = jsonb_path_query_array(jsonb_build_array(p_report || jsonb_build_object('batch', r.batches + 1,
+                    'commit_ms', (extract(epoch from clock_timestamp() - now()) * 1000)::bigint)) || r.recent, '$[0 to 4]'),
          backlog_since = case when r.backlog_since is not null then clock_timestamp() end
    where r.path = p_subscription and (p_report ->> 'received')::bigint > 0
-$$;
+$_$;
 
 -- Name: schedule; Type: TABLE; Schema: penstock; Owner: -
 
@@ -4945,6 +4991,10 @@ CREATE VIEW penstock.v_subscription AS
     r.dead_lettered,
     r.replays,
     r.batches,
+        CASE
+            WHEN (r.last_commit_at > GREATEST(r.rate_since, (clock_timestamp() - '00:01:00'::interval))) THEN (round((((r.received - r.rate_received))::numeric / GREATEST(EXTRACT(epoch FROM (clock_timestamp() - r.rate_since)), (1)::numeric)), 2))::double precision
+            ELSE NULL::double precision
+        END AS rate,
     s.subscription_id,
     ( SELECT count(*) AS count
            FROM ( SELECT
@@ -5669,6 +5719,10 @@ GRANT ALL ON FUNCTION penstock.backlog() TO penstock_reader;
 -- Name: FUNCTION backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text, p_priority smallint); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_job_kind text, p_event_domain text, p_priority smallint) FROM PUBLIC;
+
+-- Name: FUNCTION bodies_are_json(p_stage text, p_attempts text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.bodies_are_json(p_stage text, p_attempts text[]) FROM PUBLIC;
 
 -- Name: FUNCTION bytes_are_json(p_body bytea); Type: ACL; Schema: penstock; Owner: -
 

@@ -12,7 +12,7 @@ from penstock.model import Claim
 class Held:
     """One job this worker holds a lease of. The same job claimed again is another Held, with another token."""
 
-    __slots__ = ("asked_at", "claim", "job", "lease_s", "safe_until", "started", "timeout_s")
+    __slots__ = ("_kind_timeout_s", "asked_at", "claim", "job", "lease_s", "safe_until", "started")
 
     def __init__(self, claim: Claim, job: Job, asked_at: float, lease_s: float, timeout_s: float) -> None:
         self.claim = claim
@@ -21,7 +21,13 @@ class Held:
         self.asked_at = asked_at
         self.safe_until = asked_at + lease_s
         self.lease_s = lease_s
-        self.timeout_s = timeout_s
+        self._kind_timeout_s = timeout_s
+
+    @property
+    def timeout_s(self) -> float:
+        """Its kind's, or its own if that is shorter: no lease is extended beyond the kind's."""
+        own = self.job.timeout_s
+        return self._kind_timeout_s if own is None else min(own, self._kind_timeout_s)
 
     def is_ours(self, now: float) -> bool:
         """Whether the lease certainly lasts, so that a handler may begin under it."""
@@ -37,7 +43,7 @@ class Held:
 
     def deadline(self, began: float) -> float:
         """When its handler must have ended: after its timeout, and while its lease can still be extended."""
-        return min(began + self.timeout_s, self.asked_at + max(self.lease_s, self.timeout_s))
+        return min(began + self.timeout_s, self.asked_at + max(self.lease_s, self._kind_timeout_s))
 
 
 class Shelf:

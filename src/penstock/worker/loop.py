@@ -70,6 +70,7 @@ class Worker:
         self.options = options
         self._outage = Outage()
         self._revive = revive
+        self._links: list[Link] = []
         if not only:
             handlers = services(self._link) | tools(self._link) | dict(handlers)
         self.incarnation = incarnation or uuid4()
@@ -131,6 +132,9 @@ class Worker:
         for thread in others:
             thread.join(5)
         self._part()
+        # this process may go on without the worker
+        for link in self._links:
+            link.close()
         if broken is not None:
             raise WorkerBroken(broken)
         return self.reporter.tally
@@ -212,6 +216,9 @@ class Worker:
         return thread
 
     def _link(self, part: str, prepare: Callable[[Connection], None] | None = None) -> Link:
-        return Link(
-            self.options.database_url, f"penstock worker {part}", prepare, outage=self._outage, revive=self._revive
+        self._links.append(
+            Link(
+                self.options.database_url, f"penstock worker {part}", prepare, outage=self._outage, revive=self._revive
+            )
         )
+        return self._links[-1]

@@ -92,7 +92,7 @@ class Runners:
         return self._concurrency - len(self.running)
 
     def overdue(self) -> float:
-        """Fail the jobs that have run past their kind's timeout, whatever their handlers still do.
+        """Fail the jobs that have run past their timeout, whatever their handlers still do.
 
         Returns when the next one will have.
         """

@@ -1,5 +1,6 @@
 """Functions that playbooks call."""
 
+import time
 from typing import Any
 
 
@@ -10,3 +11,9 @@ def process(payload: dict[str, Any]) -> dict[str, Any]:
 
 async def process_later(payload: dict[str, Any], job: Any) -> dict[str, Any]:
     return {"attempt": job.attempt, "order": payload["order"]}
+
+
+def linger(payload: dict[str, Any], job: Any) -> None:
+    """Goes on until it is told to stop."""
+    while not job.cancelled:
+        time.sleep(0.01)

@@ -35,20 +35,19 @@ spec:
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    credentials = tmp_path / "credentials.yaml"
-    credentials.write_text("nats_main: {servers: 'nats://127.0.0.1:1'}\n")
-    credentials.chmod(0o600)
-    monkeypatch.setenv("PENSTOCK_CREDENTIALS", str(credentials))
+def file(tmp_path: Path) -> Path:
     both = tmp_path / "orders.yaml"
     both.write_text(PLAYBOOK + SUBSCRIPTION)
     return both
 
 
 @pytest.fixture
-def penstock(database: str, file: Path) -> Penstock:
-    """Made after the environment is set."""
-    return Penstock(database)
+def penstock(database: str, tmp_path: Path) -> Penstock:
+    """With the one credential the subscription names."""
+    credentials = tmp_path / "credentials.yaml"
+    credentials.write_text("nats_main: {servers: 'nats://127.0.0.1:1'}\n")
+    credentials.chmod(0o600)
+    return Penstock(PENSTOCK_DATABASE_URL=database, PENSTOCK_CREDENTIALS=str(credentials))
 
 
 def test_a_good_file_is_said_to_be_right_and_what_is_not_used_named(penstock: Penstock, file: Path) -> None:
@@ -92,11 +91,9 @@ def test_a_subscription_goes_through_its_life(penstock: Penstock, file: Path, db
     assert "DEACTIVATED" in penstock.run("subscription", "list").out
 
 
-def test_a_missing_credential_is_named_at_registration(
-    database: str, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_credential_is_named_at_registration(penstock: Penstock, file: Path) -> None:
     file.write_text(PLAYBOOK + SUBSCRIPTION.replace("nats_main", "nats_other"))
-    ran = Penstock(database).run("subscription", "register", file)
+    ran = penstock.run("subscription", "register", file)
     assert (ran.code, "nats_other" in ran.err) == (1, True)
 
 

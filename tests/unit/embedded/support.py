@@ -1,29 +1,30 @@
 """Servers watched from outside: asked, killed, shared with other processes."""
 
 import os
+import pwd
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import penstock
-from penstock.embedded import Binaries, bundled_binaries
+from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries
 from penstock.embedded.postmaster import running
 from penstock.embedded.process import start_time, wait_for
+from penstock.embedded.shared import SharedServer
 
 WAIT_S = 20
 
-# A process that uses the server until its input ends.
-USER = """
+_USER = """
 import sys
 from pathlib import Path
-from penstock.embedded import EmbeddedPostgres
-with EmbeddedPostgres(Path(sys.argv[1])) as server:
+import penstock.embedded
+with getattr(penstock.embedded, sys.argv[1])(Path(sys.argv[2])) as server:
     print(server.url(), flush=True)
-    sys.stdin.read()
+    exec(sys.argv[3])
 """
 
 
@@ -61,9 +62,17 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(Path(penstock.__file__).parents[1])}
 
 
+def user_command(
+    folder: Path, server: type[SharedServer] = EmbeddedPostgres, then: str = "sys.stdin.read()"
+) -> list[str]:
+    """A process that uses the server on this folder, until its input ends unless it is told what else to do."""
+    return [sys.executable, "-c", _USER, server.__name__, str(folder), then]
+
+
 @contextmanager
-def another_user(data: Path) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-c", USER, str(data)]
+def another_user(folder: Path, server: type[SharedServer] = EmbeddedPostgres) -> Iterator["subprocess.Popen[str]"]:
+    """A process that uses the server on this folder until it is let go."""
+    command = user_command(folder, server)
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
     ) as process:
@@ -78,6 +87,20 @@ def url_from(process: "subprocess.Popen[str]") -> str:
     url = process.stdout.readline().strip()
     assert url
     return url
+
+
+def holds_as(user: pwd.struct_passwd, claim: Callable[[], bool]) -> bool:
+    """Does it hold in a process of this user? In a fork: our interpreter may live where that user cannot go."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with suppress(BaseException):
+            os.setgroups([])
+            os.setgid(user.pw_gid)
+            os.setuid(user.pw_uid)
+            code = 0 if claim() else 1
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def let_go(process: "subprocess.Popen[str]") -> None:

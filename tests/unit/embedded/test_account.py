@@ -4,8 +4,6 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from penstock.embedded import EmbeddedPostgres, system_binaries
 from penstock.embedded.postmaster import stated_pid
 from penstock.errors import EmbeddedPostgresError
-from tests.unit.embedded.support import USER, WAIT_S, ask, environment, pid_of
+from tests.unit.embedded.support import WAIT_S, ask, environment, holds_as, pid_of, user_command
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -36,7 +34,7 @@ def test_a_version_that_is_not_installed_is_none() -> None:
 def test_root_opens_its_own_folders_on_the_way_and_says_so_once(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     private = home / "private"
     private.mkdir(mode=0o700)
-    command = [sys.executable, "-c", USER, str(private / "postgres")]
+    command = user_command(private / "postgres")
     for _ in range(2):
         subprocess.run(command, stdin=subprocess.DEVNULL, env=environment(), check=True, timeout=WAIT_S * 3)
     assert private.stat().st_mode & 0o777 == 0o701
@@ -63,19 +61,12 @@ def test_a_normal_user_runs_the_server_as_itself(home: Path) -> None:
     shutil.chown(folder, nobody.pw_uid, nobody.pw_gid)
     data = folder / "postgres"
     server = EmbeddedPostgres(data)
-    # A fork, not a new interpreter: ours may live where that user cannot go.
-    child = os.fork()
-    if child == 0:
-        code = 1
-        with suppress(BaseException):
-            os.setgroups([])
-            os.setgid(nobody.pw_gid)
-            os.setuid(nobody.pw_uid)
-            with server:
-                alive = ask(server.url(), "select 1") == "1"
-                owned = Path(f"/proc/{pid_of(data)}").stat().st_uid == os.getuid()
-                code = 0 if alive and owned else 1
-        os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def runs_as_itself() -> bool:
+        with server:
+            alive = ask(server.url(), "select 1") == "1"
+            return alive and Path(f"/proc/{pid_of(data)}").stat().st_uid == os.getuid()
+
+    assert holds_as(nobody, runs_as_itself)
     assert data.stat().st_uid == nobody.pw_uid
     assert stated_pid(data) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.embedded import maven
-from penstock.embedded.jars import NEEDED, kafka_jars, spark_options
+from penstock.embedded.jars import NEEDED, cached_jars, kafka_jars, spark_options
 from penstock.errors import JarsMissing
 from tests.parts.jars import connector_jars
 from tests.parts.missing import missing
@@ -41,6 +41,14 @@ def test_the_connector_is_five_archives(connector_jars: list[Path]) -> None:
     assert len(connector_jars) == len(NEEDED)
     assert all(any(jar.name.startswith(name) for jar in connector_jars) for name in NEEDED)
     assert spark_options(connector_jars)["spark.jars"].count(",") == len(NEEDED) - 1
+
+
+def test_a_connector_that_was_fetched_is_found_again_without_maven(
+    connector_jars: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cached_jars(connector_jars[0].parent.parent) == connector_jars
+    assert cached_jars(tmp_path) == []
 
 
 def test_two_processes_that_ask_at_once_get_the_same_and_leave_nothing_else(with_maven: None, tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,17 +18,18 @@ from penstock.embedded.nats_server import NatsServer, program
 from penstock.embedded.process import start_time
 from penstock.errors import EmbeddedNatsError, SourceMissing, SourceRefused
 from penstock.sources.nats import NatsSource
-from tests.unit.embedded.support import WAIT_S, environment, eventually, kill, let_go, reachable_folder, url_from
-
-# A process that uses the server until its input ends.
-USER = """
-import sys
-from pathlib import Path
-from penstock.embedded.nats import EmbeddedNats
-with EmbeddedNats(Path(sys.argv[1])) as server:
-    print(server.url(), flush=True)
-    sys.stdin.read()
-"""
+from tests.unit.embedded import support
+from tests.unit.embedded.support import (
+    WAIT_S,
+    environment,
+    eventually,
+    holds_as,
+    kill,
+    let_go,
+    reachable_folder,
+    url_from,
+    user_command,
+)
 
 
 @pytest.fixture
@@ -62,16 +62,8 @@ def answers(server: EmbeddedNats) -> bool:
     return True
 
 
-@contextmanager
-def another_user(folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-c", USER, str(folder)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def another_user(folder: Path) -> AbstractContextManager["subprocess.Popen[str]"]:
+    return support.another_user(folder, EmbeddedNats)
 
 
 def test_starts_and_answers_on_this_machine_alone(folder: Path) -> None:
@@ -233,8 +225,7 @@ def test_a_home_that_cannot_be_made_says_so(folder: Path) -> None:
 
 
 def test_does_not_hold_our_output_open_nor_hear_our_terminal(folder: Path) -> None:
-    script = USER.replace("sys.stdin.read()", "import os; os.kill(os.getpid(), 9)")
-    command = [sys.executable, "-c", script, str(folder)]
+    command = user_command(folder, EmbeddedNats, then="import os; os.kill(os.getpid(), 9)")
     ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, env=environment())
     assert ran.returncode == -signal.SIGKILL
     with EmbeddedNats(folder) as server:
@@ -252,16 +243,11 @@ def test_a_normal_user_runs_the_server_as_itself(folder: Path) -> None:
     if any(not step.stat().st_mode & 0o001 for step in program().parents):
         pytest.skip("the NATS server is installed where only root can go")
     server = EmbeddedNats(theirs / "nats")
-    child = os.fork()
-    if child == 0:
-        code = 1
-        with suppress(BaseException):
-            os.setgroups([])
-            os.setgid(nobody.pw_gid)
-            os.setuid(nobody.pw_uid)
-            with server:
-                owned = Path(f"/proc/{pid_of(theirs / 'nats')}").stat().st_uid == os.getuid()
-                code = 0 if owned and answers(server) else 1
-        os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def runs_as_itself() -> bool:
+        with server:
+            owned = Path(f"/proc/{pid_of(theirs / 'nats')}").stat().st_uid == os.getuid()
+            return owned and answers(server)
+
+    assert holds_as(nobody, runs_as_itself)
     eventually(lambda: not is_running(theirs / "nats"))

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from penstock.embedded.postmaster import running
 from penstock.embedded.process import start_time
 from penstock.errors import EmbeddedPostgresError
 from tests.unit.embedded.support import (
-    USER,
     WAIT_S,
     another_user,
     ask,
@@ -27,6 +25,7 @@ from tests.unit.embedded.support import (
     let_go,
     pid_of,
     url_from,
+    user_command,
 )
 
 
@@ -246,8 +245,7 @@ def test_a_server_that_cannot_start_says_why_and_where(data: Path) -> None:
 
 
 def test_does_not_hold_our_output_open_nor_hear_our_terminal(data: Path) -> None:
-    script = USER.replace("sys.stdin.read()", "import os; os.kill(os.getpid(), 9)")
-    command = [sys.executable, "-c", script, str(data)]
+    command = user_command(data, then="import os; os.kill(os.getpid(), 9)")
     ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, env=environment())
     assert ran.returncode == -signal.SIGKILL
     with EmbeddedPostgres(data):

@@ -17,7 +17,8 @@ def spans(draw: st.DrawFn) -> tuple[Span, ...]:
     parts = sorted(draw(st.sets(PARTS)))
     firsts = [draw(OFFSETS) for _ in parts]
     return tuple(
-        Span(part, draw(IDENTITIES), first, first + draw(OFFSETS)) for part, first in zip(parts, firsts, strict=True)
+        Span(part, draw(IDENTITIES), first, first + draw(OFFSETS), keeps=True)
+        for part, first in zip(parts, firsts, strict=True)
     )
 
 
@@ -48,7 +49,7 @@ def test_a_start_without_a_ledger_is_the_one_asked_for() -> None:
 
 
 def test_each_loss_says_which_range() -> None:
-    held = (Span("a:0", "new", 0, 5), Span("b:0", "one", 7, 9), Span("c:0", "one", 0, 5))
+    held = (Span("a:0", "new", 0, 5), Span("b:0", "one", 7, 9, keeps=True), Span("c:0", "one", 0, 5))
     ledger = {part: {"identity": "one", "next": 6} for part in ("a:0", "b:0", "c:0", "d:0")}
     found = starts(ledger, held, {})
     assert found.losses == (
@@ -62,7 +63,22 @@ def test_each_loss_says_which_range() -> None:
 
 def test_a_queue_may_leave_numbers_out() -> None:
     ledger = {"S": {"identity": "one", "next": 6}}
-    assert starts(ledger, (Span("S", "one", 100, 200),), {}, is_log=False).losses == ()
+    assert starts(ledger, (Span("S", "one", 100, 200),), {}).losses == ()
+
+
+def test_a_queue_that_went_back_is_noticed() -> None:
+    found = starts({"S": {"identity": "one", "next": 6}}, (Span("S", "one", 2, 4),), {})
+    assert (found.losses, found.offsets) == ((Loss("S", "source_went_back", 4, 6),), {"S": 4})
+
+
+def test_what_was_acknowledged_beyond_the_ledger_is_said_once_and_passed() -> None:
+    ledger = {"S": {"identity": "one", "next": 6}}
+    found = starts(ledger, (Span("S", "one", 10, 12, keeps=True),), {})
+    assert [one.reason for one in found.losses] == ["removed_by_retention"]
+    lost = ahead(ledger, found.identities, {"S": 9})
+    assert found.behind(lost).losses == (Loss("S", "acknowledged_beyond_the_ledger", 6, 10),)
+    assert found.behind(lost).ledger() == {"S": {"identity": "one", "next": 10}}
+    assert found.behind(()) == found
 
 
 def test_a_source_that_is_ahead_of_the_ledger_is_noticed() -> None:

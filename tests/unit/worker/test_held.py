@@ -40,6 +40,15 @@ def test_a_handler_must_end_while_its_lease_can_still_be_extended() -> None:
     assert _held(timeout_s=4).deadline(began=104.0) == 106.0
 
 
+def test_a_job_may_have_less_time_than_its_kind_and_never_more() -> None:
+    shorter, longer = _held(timeout_s=60), _held(timeout_s=60)
+    shorter.job.timeout_s, longer.job.timeout_s = 5, 500
+    assert (shorter.timeout_s, longer.timeout_s) == (5, 60)
+    # the lease is its kind's: a job begun late has its own time all the same
+    assert shorter.deadline(began=120.0) == 125.0
+    assert longer.deadline(began=104.0) == 160.0
+
+
 def test_the_next_suspect_is_taken_only_when_the_one_before_is_reported() -> None:
     shelf = Shelf()
     first, second, ready = _held(1, suspect=True), _held(2, suspect=True), _held(3)

@@ -1,18 +1,17 @@
-"""The demo's worker processes. They end with the demo, however it ends: their standard input is a pipe it holds."""
+"""The demo's worker processes, and the files they write to."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from penstock.cli.worker_process import WorkerProcess
 from penstock.errors import PenstockError
 
 _STOP_S = 30
 _LOG_LINES = 5
 _LOG_WIDTH = 500
-_COMMAND = ("-m", "penstock.cli.main", "worker", "--app", "penstock.cli.demo.handlers", "--grace-s", "5")
+_WORDS = ("--app", "penstock.cli.demo.handlers", "--grace-s", "5")
 
 
 class Workers:
@@ -21,13 +20,13 @@ class Workers:
         environment = {name: value for name, value in os.environ.items() if name != "PENSTOCK_DATABASE"}
         environment["PENSTOCK_DATABASE_URL"] = url
         self._logs = [folder / f"worker-{number}.log" for number in range(1, count + 1)]
-        self._processes = [_start(environment, log) for log in self._logs]
+        self._processes = [WorkerProcess(_WORDS, environment, log) for log in self._logs]
 
     def check(self) -> None:
         """Raise when one of them has ended by itself."""
         for process in self._processes:
-            if process.poll() is not None:
-                raise self.failure(f"a worker has ended with code {process.returncode}")
+            if process.code is not None:
+                raise self.failure(f"a worker has ended with code {process.code}")
 
     def failure(self, what: str) -> PenstockError:
         ends = [f"the end of {log}:\n{_end(log)}" for log in self._logs]
@@ -35,15 +34,9 @@ class Workers:
 
     def stop(self) -> None:
         for process in self._processes:
-            process.terminate()
+            process.ask_to_stop()
         for process in self._processes:
-            try:
-                process.wait(_STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            assert process.stdin is not None
-            process.stdin.close()
+            process.end(_STOP_S)
 
 
 @contextmanager
@@ -58,16 +51,3 @@ def working(url: str, count: int, folder: Path) -> Iterator[Workers]:
 
 def _end(log: Path) -> str:
     return "\n".join(f"  {line[:_LOG_WIDTH]}" for line in log.read_text(errors="replace").splitlines()[-_LOG_LINES:])
-
-
-def _start(environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
-    with log.open("wb") as file:
-        return subprocess.Popen(
-            [sys.executable, *_COMMAND, "--while-stdin-open"],
-            stdin=subprocess.PIPE,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            # Ctrl-C is for the demo, which then stops them in order
-            start_new_session=True,
-        )

@@ -10,6 +10,8 @@ declare
   v_pool text := p_content #>> '{spec,dispatch,execution_pool}';
   v_source bigint := (select s.subscription_id from penstock.subscription s where s.path = p_subscription
                          and coalesce(p_content #> '{spec,limits,max_in_flight}', p_content #> '{spec,runtime,max_in_flight}') is not null);
+  -- of the column's own type: a text would be checked against it row by row
+  v_actor penstock.actor_ref := 'system:ingest';
   v_rows text := format('penstock.%I s join unnest($2) t on t.path = coalesce(s.playbook, $3) '
     'where s.attempt = any ($1) and not exists (select from unnest($4) v where v.job_id = s.job_id)', p_stage);
 begin
@@ -25,8 +27,8 @@ begin
       source_ref, payload_ref, trace, actor)
     select s.job_id, now(), t.ref, $5, t.job_kind, t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, 0,
            t.max_attempts, s.dedup_key, s.message_id,
-           ''penstock://message/'' || s.job_id, s.trace, ''system:ingest'' from ' || v_rows
-    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool;
+           ''penstock://message/'' || s.job_id, s.trace, $7 from ' || v_rows
+    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor;
   -- the lane's jobs wait for their turn; a subscription whose playbooks have no lane has none of them
   execute 'insert into penstock.job_queue (job_id, enqueued_at, status, priority, max_attempts, executor, job_kind, pool, lane, source)
     select s.job_id, now(), case when t.lane is null then ''ready''::penstock.job_status else ''blocked'' end, 0, t.max_attempts,

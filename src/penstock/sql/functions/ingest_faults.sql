@@ -6,6 +6,8 @@ create or replace function penstock.ingest_faults(
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_faults penstock.ingest_verdict[];
+  v_is_json boolean := coalesce(p_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json'
+    and not penstock.bodies_are_json(p_stage, p_attempts);
 begin
   execute format($sql$
     select coalesce(array_agg(row(f.job_id, 'dead', f.reason, null)::penstock.ingest_verdict), '{}')
@@ -14,10 +16,9 @@ begin
              where s.attempt = any ($1) and k.job_id is null offset 0) f
      where f.reason is not null$sql$, p_stage)
     into v_faults
-    using p_attempts, p_known, p_content #>> '{spec,dispatch,playbook}', 
+    using p_attempts, p_known, p_content #>> '{spec,dispatch,playbook}',
           array(select penstock.catalog_playbooks('Subscription', p_content)),
-          penstock.playbooks_known(p_content), penstock.pools_known(p_content),
-          coalesce(p_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json';
+          penstock.playbooks_known(p_content), penstock.pools_known(p_content), v_is_json;
   return v_faults;
 end
 $$;

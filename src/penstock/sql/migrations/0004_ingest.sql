@@ -47,7 +47,14 @@ create table penstock.subscription_runtime (
   deduplicated bigint not null default 0,
   dead_lettered bigint not null default 0,
   replays bigint not null default 0,
-  batches bigint not null default 0
+  -- the rate is what was received since rate_since, at most a minute ago while a runtime lives; rate_next takes its place then
+  rate_since timestamptz,
+  rate_received bigint,
+  rate_next timestamptz,
+  rate_next_received bigint,
+  batches bigint not null default 0,
+  -- what became of the newest batches, one by one: [{"batch", "received", "executions", …, "commit_ms"}, …]
+  recent jsonb not null default '[]'
 ) with (fillfactor = 50);
 create sequence penstock.runtime_token_seq;
 
@@ -133,7 +140,7 @@ create type penstock.playbook_target as (
   path text,
   ref text,
   job_kind text,
-  executor text,
+  executor penstock.executor_kind,
   pool text,
   lane text,
   max_attempts smallint

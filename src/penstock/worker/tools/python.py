@@ -19,6 +19,7 @@ KIND = "tool:python"
 def handler(steps: Steps) -> JobFunction:
     def call(job: Job) -> Any:
         step, payload = steps.of(job)
+        job.timeout_s = step.timeout_s
         function, wants_job = _function(step.tool.function or "")
         result = function(payload, job=job) if wants_job else function(payload)
         return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result

@@ -1,0 +1,39 @@
+"""The lease's keeper: what it looks at may be closed as soon as it is told to look away."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from uuid import uuid4
+
+import pytest
+
+from penstock.kernel import runtimes
+from penstock.kernel.connection import Connection
+from penstock.model import Json
+from penstock.pipeline.keeper import Keeper
+from tests.concurrency.sessions import DEADLINE_S
+from tests.ingest.support import PATH, playbook, subscription
+
+
+def test_it_does_not_look_away_while_a_look_at_the_source_is_under_way(db: Connection, database: str) -> None:
+    playbook(db)
+    subscription(db)
+    incarnation = uuid4()
+    keeper = Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+    looks, goes_on = Event(), Event()
+
+    def lag(_: Mapping[str, Json]) -> int:
+        looks.set()
+        assert goes_on.wait(DEADLINE_S)
+        return 7
+
+    keeper.watch(lag)
+    keeper.start()
+    assert looks.wait(DEADLINE_S)
+    with ThreadPoolExecutor(1) as thread:
+        away = thread.submit(keeper.watch, None)
+        with pytest.raises(TimeoutError):
+            away.result(0.5)
+        goes_on.set()
+        away.result(DEADLINE_S)
+    keeper.end()
