@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.complete
 # a process per core and one more, each with a server of its own: tests wait more than they compute
-PARALLEL ?= -n 3 --dist loadgroup
+PARALLEL ?= -n 3 --no-loadscope-reorder
 
 .PHONY: setup demo test lint bench soak chaos schema lock clean
 .DELETE_ON_ERROR:
@@ -42,7 +42,7 @@ bench: setup
 soak: setup
 	$(BIN)/python -m bench.soak
 
-chaos: setup  ## STORM_SECONDS, STORM_RESTARTS, STORM_PAUSES, STORM_RATE, STORM_SEED change the long storm
+chaos: setup  ## STORM_SECONDS, STORM_RESTARTS, STORM_PAUSES, STORM_RATE, STORM_SEED change the long storm; FLOOD_MESSAGES the long flood
 	$(BIN)/python -m pytest -s -m long tests/chaos tests/concurrency tests/pipeline tests/acceptance
 
 schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import hypothesis
@@ -15,8 +16,12 @@ import pytest
 from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries, system_binaries
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
+from tests.dealing import ByFile
 
 Connect = Callable[[], Connection]
+
+# of the files that are slow the slowest come first
+LONGEST = ("test_bad_input.py", "test_conservation.py", "test_runtime_process.py", "test_up.py", "test_cluster.py")
 
 # the suite tries the same examples every time; PENSTOCK_RANDOM=1 tries others
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None)
@@ -29,12 +34,13 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file stay in one process, and all that need Spark in the same: it takes a while to start."""
-    for item in items:
-        needs_spark = "spark" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("spark" if needs_spark else str(item.path)))
+    """What takes longest is begun first, so that no process is left alone with it at the end."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

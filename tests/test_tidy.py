@@ -22,6 +22,17 @@ UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 MACHINE = re.compile(r"/work/|/root/|/home/\w|/Users/\w|/tmp/w\b|C:\\")
 MAKERS = re.compile(r"\b(chatgpt|claude|anthropic|openai|copilot|llm|helper agent|coding agent)\b", re.IGNORECASE)
 
+# Python that runs row by row, and ways round the sink that commits positions with the rows
+NOT_IN_THE_PIPELINE = {
+    "SimpleDataSourceStreamReader",
+    "foreachBatch",
+    "udf",
+    "pandas_udf",
+    "mapInArrow",
+    "mapInPandas",
+    "rdd",
+}
+
 SQL_FUNCTIONS = sorted((SQL / "functions").glob("*.sql"))
 SQL_VIEWS = sorted((SQL / "views").glob("*.sql"))
 SQL_FILES = [path for path in files(".sql") if SQL in path.parents]
@@ -171,6 +182,27 @@ def test_no_test_is_skipped() -> None:
 def test_the_tree_speaks_of_itself_alone() -> None:
     nothing(_matches(MACHINE))
     nothing(_matches(MAKERS))
+
+
+def test_the_pipeline_keeps_to_columns_and_to_its_own_sink() -> None:
+    pipeline = ROOT / "src" / "penstock" / "pipeline"
+    nothing(
+        f"{shown(path)}:{line} {name}"
+        for path in files(".py")
+        if pipeline in path.parents
+        for line, name in _names(path)
+        if name in NOT_IN_THE_PIPELINE
+    )
+
+
+def _names(path: Path) -> Iterator[tuple[int, str]]:
+    """Every name the code of a file uses, reaches for or imports, with its line."""
+    for node in ast.walk(ast.parse(text(path))):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield node.lineno, name
+            case ast.alias(name=name):
+                yield node.lineno, name.rpartition(".")[2]
 
 
 def test_every_module_is_used() -> None:

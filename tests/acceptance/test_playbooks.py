@@ -80,4 +80,4 @@ def test_a_message_is_handed_over_as_its_subscription_says(db: Connection, crew:
     assert (given["n"], given["source"], given["subscription"]) == (1, "kafka", PATH)
     assert given["message"]["headers"] == {"x-a": ["1", "2"]}
     assert given["message"]["data"] == {"n": 1, "source": "mine"}
-    assert runtimes.lease(db, PATH, uuid4()).positions == {"orders/0": {"identity": "t1", "next": 4}}
+    assert runtimes.lease(db, PATH, uuid4()).positions == {"orders/0": {"identity": "t1", "next": 4, "floor": -1}}

@@ -4,7 +4,6 @@ Each round publishes its share, waits until a batch is in flight, and does one h
 """
 
 import json
-import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +47,6 @@ class Plan:
     batch: int
     options: Sequence[str] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    seed: int = 1
 
 
 @dataclass
@@ -91,7 +89,6 @@ class Flood:
         self._folder = folder
         self._plan = plan
         self._executors = executors
-        self._random = random.Random(plan.seed)
         self._runtime: RuntimeProcess | None = None
         self._harms = {
             "python": self._kill_python,
@@ -166,10 +163,9 @@ class Flood:
 
     @contextmanager
     def _staged(self) -> Iterator[None]:
-        """Rows are staged, or were until a moment ago: then the harm falls on the acknowledgements."""
+        """Rows are staged: before the commit, in it, or until what it committed is acknowledged."""
         self._until(self._is_staged, "rows are staged")
         self.tally.in_flight += 1
-        Event().wait(self._random.uniform(0, 0.3))
         yield
 
     @contextmanager

@@ -9,18 +9,21 @@ import pytest
 
 from penstock.embedded import Binaries, EmbeddedPostgres
 from tests.chaos.conservation import Fates, violations
-from tests.chaos.flood import Flood, Plan
+from tests.chaos.flood import DATABASE, Flood, Plan
 from tests.chaos.outlets import KafkaOutlet, NatsOutlet, Outlet, Seen
 from tests.parts.jars import broker_jars
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
+from tests.parts.other_host import OtherHost
+from tests.parts.spark_cluster import SparkCluster, spark_home
 
 __all__ = ["broker_jars"]
 
 # every second harm falls between staging and commit
 LONG = ("python", "jvm", "copy", "jvm", "tasks", "python", "restore", "postgres", "broker", "python", "jvm", "tasks",
         "python", "postgres", "broker", "jvm", "tasks", "python", "jvm")  # fmt: skip
-SHORT = ("jvm", "postgres", "python")
+CLUSTER = ("tasks", "python", "postgres", "tasks", "jvm", "tasks")
+SHORT = ("postgres", "jvm")
 Report = Callable[[str], None]
 
 
@@ -60,15 +63,30 @@ def _check(flood: Flood, outlet: Outlet, plan: Plan, report: Report) -> None:
 
 
 def test_a_short_flood_is_conserved(durable: EmbeddedPostgres, outlet: Outlet, tmp_path: Path, report: Report) -> None:
-    plan = Plan(messages=6000, harms=SHORT, batch=500)
+    plan = Plan(messages=4000, harms=SHORT, batch=500)
     _check(Flood(durable, outlet, tmp_path, plan), outlet, plan, report)
 
 
 @pytest.mark.long
 def test_a_long_flood_is_conserved(durable: EmbeddedPostgres, outlet: Outlet, tmp_path: Path, report: Report) -> None:
-    messages, seed = int(os.environ.get("FLOOD_MESSAGES", "200000")), int(os.environ.get("FLOOD_SEED", "1"))
-    plan = Plan(messages=messages, harms=LONG, batch=3000, seed=seed)
+    plan = Plan(messages=int(os.environ.get("FLOOD_MESSAGES", "200000")), harms=LONG, batch=3000)
     _check(Flood(durable, outlet, tmp_path, plan), outlet, plan, report)
+
+
+@pytest.mark.long
+def test_a_flood_over_a_cluster_is_conserved(
+    durable: EmbeddedPostgres, outlet: Outlet, tmp_path: Path, report: Report
+) -> None:
+    host = OtherHost(tmp_path, {"main": outlet.credential, "penstock_database": {"url": durable.url(DATABASE)}})
+    cluster = SparkCluster(tmp_path, spark_home(), host.environment)
+    try:
+        messages = int(os.environ.get("FLOOD_MESSAGES", "200000")) // 4
+        options = ("--master", cluster.url)
+        environment = {"PYSPARK_PYTHON": str(host.python), "SPARK_LOCAL_IP": "127.0.0.1"}
+        plan = Plan(messages, CLUSTER, batch=3000, options=options, environment=environment)
+        _check(Flood(durable, outlet, tmp_path, plan, cluster.executors), outlet, plan, report)
+    finally:
+        cluster.stop()
 
 
 def test_the_rule_finds_what_is_lost_run_twice_or_made_up() -> None:

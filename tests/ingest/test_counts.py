@@ -1,5 +1,7 @@
 """What a runtime hears of its own commits when it renews its lease."""
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.errors import RuntimeReplaced
@@ -7,6 +9,7 @@ from penstock.kernel import runtimes
 from penstock.kernel.connection import Connection
 from penstock.kernel.runtimes import Counts
 from tests.ingest.support import PATH, Runtime, offsets, playbook, subscription
+from tests.sql.support import value
 
 
 @pytest.fixture
@@ -51,7 +54,7 @@ def test_the_newest_batches_are_told_of_one_by_one_and_the_older_ones_forgotten(
 
 def test_a_commit_without_messages_is_no_batch(runtime: Runtime) -> None:
     runtime.commit({"orders/0": {"identity": "t1", "next": 9}}, {})
-    assert _counts(runtime) == runtime.lease.counts
+    assert _counts(runtime) == replace(runtime.lease.counts, begun=True)
 
 
 def test_a_runtime_that_was_replaced_hears_nothing_of_the_others_commits(db: Connection, runtime: Runtime) -> None:
@@ -61,3 +64,37 @@ def test_a_runtime_that_was_replaced_hears_nothing_of_the_others_commits(db: Con
     other.commit()
     with pytest.raises(RuntimeReplaced):
         _counts(runtime)
+
+
+def test_a_taken_subscription_is_told_the_version_its_commits_are_judged_by(db: Connection, runtime: Runtime) -> None:
+    runtimes.release(db, PATH, runtime.lease.token)
+    # a registration that commits between the two statements of the call, as their snapshots would have it
+    db.execute(
+        "create function penstock.meanwhile() returns trigger language plpgsql as $$ begin"
+        " update penstock.subscription s set version = 2 where s.path = new.path; return null; end $$;"
+        " create trigger meanwhile after update on penstock.subscription_runtime"
+        " for each row execute function penstock.meanwhile()"
+    )
+    db.execute(
+        "insert into penstock.catalog select path, 2, kind, content, source, registered_by from penstock.catalog"
+        " where path = %s",
+        [PATH],
+    )
+    runtime = Runtime(db)
+    judged_by = value(db, "select version from penstock.subscription_runtime")
+    assert (runtime.lease.version, judged_by) == (1, 1)
+    assert runtimes.lease(db, PATH, runtime.incarnation, runtime.lease.token).version == 2
+
+
+def test_the_floor_of_a_part_comes_with_its_position(db: Connection, runtime: Runtime) -> None:
+    runtime.commit({"ORDERS": {"identity": "t1", "next": 5, "floor": 3}, "orders/0": {"identity": "t1", "next": 9}}, {})
+    assert runtimes.lease(db, PATH, runtime.incarnation, runtime.lease.token).positions == {
+        "ORDERS": {"identity": "t1", "next": 5, "floor": 3},
+        "orders/0": {"identity": "t1", "next": 9, "floor": -1},
+    }
+
+
+def test_a_subscription_has_begun_with_its_first_commit_even_of_nothing(db: Connection, runtime: Runtime) -> None:
+    assert runtime.lease.counts.begun is False
+    runtime.commit({}, {})
+    assert runtimes.lease(db, PATH, runtime.incarnation, runtime.lease.token).counts.begun is True

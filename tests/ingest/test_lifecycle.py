@@ -33,6 +33,11 @@ DERIVED = {
     "draining": "DRAINING",
     "deactivated": "DEACTIVATED",
 }
+NOT_BUILT: list[tuple[dict[str, Any], str]] = [
+    ({"spool": {"mode": "hybrid"}}, "has spool.mode hybrid: this version has no spool"),
+    ({"mode": "push"}, "is push: this version pulls only"),
+    ({"source": "pubsub"}, "this version reads kafka, nats and sources of your own"),
+]
 
 
 @pytest.fixture
@@ -86,14 +91,7 @@ def test_moving_is_for_operators(db: Connection, database: str, registered: str)
         users.drop()
 
 
-@pytest.mark.parametrize(
-    ("spec", "words"),
-    [
-        ({"spool": {"mode": "hybrid"}}, "has spool.mode hybrid: this version has no spool"),
-        ({"mode": "push"}, "is push: this version pulls only"),
-        ({"source": "pubsub"}, "this version reads kafka, nats and sources of your own"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "words"), NOT_BUILT)
 def test_what_is_not_built_yet_is_refused_at_activation_in_words(
     spec: dict[str, Any], words: str, db: Connection
 ) -> None:
@@ -139,3 +137,22 @@ def test_a_new_version_keeps_the_state_and_is_no_lifecycle_event(db: Connection,
     one = subscriptions.show(db, PATH)
     assert (one.state, one.version) == ("ACTIVE", 2)
     assert _events(db) == ["registered", "activated"]
+
+
+@pytest.mark.parametrize("action", ["activate", "pause"])
+@pytest.mark.parametrize(("spec", "words"), NOT_BUILT)
+def test_a_version_that_could_not_be_activated_is_refused_over_a_live_one(
+    spec: dict[str, Any], words: str, action: str, db: Connection, registered: str
+) -> None:
+    subscriptions.move(db, PATH, "activate")
+    subscriptions.move(db, PATH, action)
+    with pytest.raises(NotInThisVersion, match=words):
+        subscription(db, active=False, **spec)
+    assert subscriptions.show(db, PATH).version == 1
+    assert value(db, "select max(version) from penstock.catalog where path = %s", PATH) == 1
+
+
+def test_a_version_that_cannot_be_activated_yet_is_registered_over_one_at_rest(db: Connection, registered: str) -> None:
+    subscriptions.move(db, PATH, "deactivate")
+    subscription(db, active=False, mode="push")
+    assert subscriptions.show(db, PATH).version == 2

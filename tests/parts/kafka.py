@@ -66,6 +66,9 @@ class Kafka:
         # said by the controller; the broker hears of it a moment later
         self._part.until(lambda: self._partitions(name) == partitions, f"the topic {name} is there", _ANSWER_S)
 
+    def topics(self) -> list[str]:
+        return list(self._admin().list_topics(timeout=_ANSWER_S).topics)
+
     def delete_topic(self, name: str) -> None:
         self._ask(lambda admin: admin.delete_topics([name], request_timeout=_ANSWER_S))
         self._part.until(lambda: self._partitions(name) == 0, f"the topic {name} is gone", _ANSWER_S)

@@ -75,6 +75,10 @@ class Nats:
         """Bodies with header lines as bytes, which nats-py's own publish would refuse or change."""
         asyncio.run(_publish(self.credential, subject, messages))
 
+    def publish_block(self, subject: str, block: bytes, body: bytes) -> None:
+        """One message with this block of headers, as it stands."""
+        asyncio.run(_send(self.credential, [_with_block(subject, "answer", block, body)]))
+
     def start(self) -> None:
         command = [str(program()), "-c", str(self._folder / "nats.conf"), "-a", "127.0.0.1", "-p", str(self._port)]
         self._part = Part(command, self._folder / "nats.log")
@@ -122,6 +126,16 @@ async def _with_jetstream(credential: dict[str, str], work: Any) -> None:
         await client.close()
 
 
+async def _send(credential: dict[str, str], commands: Sequence[bytes]) -> None:
+    client = await nats.connect(**credential)
+    try:
+        for command in commands:
+            await client._send_command(command)
+        await client.flush()
+    finally:
+        await client.close()
+
+
 async def _publish(credential: dict[str, str], subject: str, messages: Sequence[Sent]) -> None:
     client = await nats.connect(**credential)
     try:
@@ -141,5 +155,8 @@ def _published(subject: str, reply: str, body: bytes, headers: Sequence[tuple[st
     if not headers:
         return f"PUB {subject} {reply} {len(body)}\r\n".encode() + body + b"\r\n"
     lines = b"".join(key.encode() + b": " + value + b"\r\n" for key, value in headers)
-    block = b"NATS/1.0\r\n" + lines + b"\r\n"
+    return _with_block(subject, reply, b"NATS/1.0\r\n" + lines + b"\r\n", body)
+
+
+def _with_block(subject: str, reply: str, block: bytes, body: bytes) -> bytes:
     return f"HPUB {subject} {reply} {len(block)} {len(block) + len(body)}\r\n".encode() + block + body + b"\r\n"

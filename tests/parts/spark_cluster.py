@@ -3,9 +3,10 @@
 import importlib.util
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.parts.missing import missing
@@ -16,11 +17,12 @@ _WORKERS = 2
 
 
 class SparkCluster:
-    """`url` is for --master."""
+    """`url` is for --master. Executors get this environment, and nothing of a driver's."""
 
-    def __init__(self, folder: Path, spark_home: Path) -> None:
+    def __init__(self, folder: Path, spark_home: Path, environment: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         self._home = spark_home
+        self._environment = dict(environment or {})
         port, page = free_ports(2)
         self.url = f"spark://127.0.0.1:{port}"
         options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)]
@@ -28,6 +30,11 @@ class SparkCluster:
         self._master.until(lambda: listens(port), "the Spark master listens", _START_S)
         self.workers = [self._worker(number) for number in range(_WORKERS)]
         self._master.until(self._is_complete, "both Spark workers are registered", _START_S)
+
+    def executors(self) -> list[psutil.Process]:
+        """The JVMs that run tasks: children of the workers."""
+        children = (child for worker in self.workers for child in psutil.Process(worker.pid).children())
+        return [child for child in children if child.name() == "java"]
 
     def stop(self) -> None:
         for part in [*self.workers, self._master]:
@@ -51,6 +58,7 @@ class SparkCluster:
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
+            **self._environment,
         }
         command = [str(self._home / "bin" / "spark-class"), role, *options]
         return Part(command, self._folder / f"{name}.log", environment)

@@ -87,6 +87,7 @@ def test_a_runtime_stopped_past_its_lease_commits_nothing_when_it_wakes(
     assert value(db, "select count(*) from penstock.job") == 51
 
 
+@pytest.mark.long
 def test_a_killed_runtime_leaves_nothing_behind_that_its_successor_does_not_finish(
     db: Connection, launch: Launch, nats_server: Nats
 ) -> None:
@@ -103,7 +104,9 @@ def test_a_killed_runtime_leaves_nothing_behind_that_its_successor_does_not_fini
     assert subscriptions.show(db, PATH).state == "ACTIVE"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGTERM, signal.SIGHUP))]
+)
 def test_a_signal_to_the_whole_group_ends_a_runtime_in_order(
     number: signal.Signals, db: Connection, launch: Launch, nats_server: Nats
 ) -> None:

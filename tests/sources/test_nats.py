@@ -78,6 +78,21 @@ def test_the_facts_of_a_consumer_follow_what_happens(rig: NatsRig) -> None:
         assert (facts.ack_policy, facts.deliver_policy, facts.is_pull) == ("explicit", "all", True)
 
 
+def test_a_message_whose_headers_look_like_a_word_of_the_server_is_a_message(rig: NatsRig) -> None:
+    for words in (b"404 No Messages", b"409 Consumer Deleted", b"503"):
+        rig.server.publish_block(f"{rig.stream}.test", b"NATS/1.0 " + words + b"\r\nX: 1\r\n\r\n", words)
+    rig.publish([b"after"])
+    with rig.source() as source:
+        got = list(source.fetch(10, 10))
+    assert [one.body for one in got] == [b"404 No Messages", b"409 Consumer Deleted", b"503", b"after"]
+
+
+def test_a_fetch_goes_on_where_the_server_ended_a_request_for_its_bytes(rig: NatsRig) -> None:
+    rig.publish([b"x" * (6 * 2**20)] * 12)
+    with rig.source() as source:
+        assert len(list(source.fetch(12, 10))) == 12
+
+
 def test_a_message_says_where_and_when_it_was_published(rig: NatsRig) -> None:
     before = time.time()
     rig.publish([b"x"])

@@ -301,5 +301,11 @@ def test_no_view_reads_the_history(query: str, db: Connection) -> None:
         "insert into penstock.job_dead_letter (job_id, job_kind, reason, snapshot, resolved_at)"
         " select n, 'old', 'failed', '{}', now() from generate_series(1, 20000) n"
     )
+    db.execute(
+        "insert into penstock.ingest_dead_letter"
+        " (subscription, message_id, part, source_offset, attributes, reason, resolved_at)"
+        " select 's', n::text, 'p', n, '[]', 'bad_json', now() from generate_series(1, 20000) n"
+    )
     db.execute("analyze penstock.job; analyze penstock.job_outcome; analyze penstock.job_dead_letter")
+    db.execute("analyze penstock.ingest_dead_letter")
     assert _reads(db, query) <= small + 2000

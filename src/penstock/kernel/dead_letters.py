@@ -1,9 +1,9 @@
 """Dead letters: look at them, replay them, or close them for good."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
 from penstock.errors import UnknownDeadLetter
 from penstock.kernel.connection import Connection, translated
@@ -85,11 +85,14 @@ def count_open(connection: Connection, *, kind: str | None = None) -> int:
 
 
 def show(connection: Connection, letter_id: str) -> DeadLetter:
-    """One dead letter, by its prefixed id."""
+    """One dead letter, by its prefixed id; a message's headers are added for those who may read messages."""
     found = _read(connection, " where origin = %s and number = %s", [*_parts(letter_id)])
     if not found:
         raise UnknownDeadLetter(f"dead letter {letter_id} does not exist", "penstock dlq list shows the open ones.")
-    return found[0]
+    letter = found[0]
+    if letter.origin != "ingest":
+        return letter
+    return replace(letter, snapshot=letter.snapshot | _headers(connection, letter.number))
 
 
 def of_job(connection: Connection, job_id: int) -> DeadLetter | None:
@@ -110,6 +113,19 @@ def resolve(connection: Connection, letter_id: str, reason: str, actor: str | No
     """fn_dead_letter_resolve."""
     with translated(connection):
         connection.execute("select penstock.fn_dead_letter_resolve(%s, %s, %s)", [letter_id, actor, reason])
+
+
+def _headers(connection: Connection, number: int) -> Json:
+    """The headers of a message and what they decided; nothing for a role that may not read messages."""
+    with translated(connection), connection.cursor(row_factory=dict_row) as cursor:
+        allowed = cursor.execute("select has_table_privilege('penstock.ingest_dead_letter', 'select') as it").fetchone()
+        if not (allowed and allowed["it"]):
+            return {}
+        found = cursor.execute(
+            "select attributes, dedup_key, directives from penstock.ingest_dead_letter where dead_letter_id = %s",
+            [number],
+        ).fetchone()
+    return found or {}
 
 
 def _parts(letter_id: str) -> tuple[str, int]:

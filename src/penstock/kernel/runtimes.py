@@ -12,7 +12,7 @@ from penstock.model import Json
 
 @dataclass(frozen=True)
 class Counts:
-    """All commits of a subscription so far, whoever made them; `recent` has the newest batches, the newest first."""
+    """All commits of a subscription so far, whoever made them: `recent` newest first, `begun` once there was any."""
 
     executions: int
     deduplicated: int
@@ -22,6 +22,7 @@ class Counts:
     recent: list[Json]
     backlog: int | None
     last_commit_s: float | None
+    begun: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,24 +31,32 @@ class Keeper:
         self._lag: Lag | None = None
         self._turn = Lock()
         self._looking = Lock()
-        self._thread = Thread(target=self._run, name=f"lease {path}", daemon=True)
+        self._backlog: int | None = None
+        # a source may take its time to answer, and the lease does not wait for it
+        self._threads = [
+            Thread(target=self._run, name=f"lease {path}", daemon=True),
+            Thread(target=self._look, name=f"backlog {path}", daemon=True),
+        ]
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def end(self) -> None:
         self._end.set()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def check(self) -> None:
         if self._replaced is not None:
             raise self._replaced
 
-    def retake(self, connection: Connection) -> None:
+    def retake(self, connection: Connection) -> Lease:
         """A new token, by the newest version; refused once somebody else has taken the subscription."""
         with self._turn:
             runtimes.lease(connection, self._path, self._incarnation, self.lease.token)
             self.lease = runtimes.lease(connection, self._path, self._incarnation)
+            return self.lease
 
     def latest(self, connection: Connection) -> Lease:
         """Renewed at this moment where that can be done, else as it was heard last."""
@@ -69,18 +77,26 @@ class Keeper:
             except RuntimeReplaced as error:
                 self._replaced = error
                 return
-            except PenstockError as error:
+            except Exception as error:
+                # whatever it is: without this thread the runtime would be deaf, and lose its place
                 log.warning("the lease could not be renewed", subscription=self._path, error=str(error))
                 self._end.wait(_RENEW_S)
 
     def _renew(self, connection: Connection) -> None:
         while not self._end.wait(_RENEW_S):
-            self._hold(connection, self._backlog())
+            backlog, self._backlog = self._backlog, None
+            self._hold(connection, backlog)
 
     def _hold(self, connection: Connection, backlog: int | None = None) -> None:
         with self._turn:
             self.lease = runtimes.lease(connection, self._path, self._incarnation, self.lease.token, backlog)
 
-    def _backlog(self) -> int | None:
-        with self._looking:
-            return None if self._lag is None else self._lag(self.lease.positions)
+    def _look(self) -> None:
+        while not self._end.wait(_RENEW_S):
+            with self._looking:
+                try:
+                    self._backlog = None if self._lag is None else self._lag(self.lease.positions)
+                except Exception as error:
+                    # a user's own class may raise anything
+                    said = f"{type(error).__name__}: {error}"
+                    log.warning("the source does not say how far behind we are", subscription=self._path, error=said)

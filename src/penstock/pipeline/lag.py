@@ -29,15 +29,28 @@ class Progress:
         self.limit = limit
         self._query = query
         self._is_limited = False
+        self._passed: int | None = None
 
     def ends(self) -> dict[str, int]:
-        """Kafka's parts and where the last batch ended: beyond its last message there may be marks of transactions."""
+        """Kafka's parts and where the last batch ended: beyond its last message there may be marks of transactions.
+
+        Nothing for a queue, whose offsets count what was asked for.
+        """
         last = self._query.lastProgress
         if last is None:
             return {}
         ends = last["sources"][0]["endOffset"]
         ends = json.loads(ends) if isinstance(ends, str) else ends
-        return {f"{topic}:{part}": int(at) for topic, parts in (ends or {}).items() for part, at in parts.items()}
+        topics = {topic: parts for topic, parts in (ends or {}).items() if isinstance(parts, dict)}
+        return {f"{topic}:{part}": int(at) for topic, parts in topics.items() for part, at in parts.items()}
+
+    def new_ends(self) -> dict[str, int]:
+        """The same, once per batch."""
+        last = self._query.lastProgress
+        if last is None or last["batchId"] == self._passed:
+            return {}
+        self._passed = last["batchId"]
+        return self.ends()
 
     def has_met_its_limit(self) -> bool:
         """True once per engagement: from the first full batch to the first that is not."""
@@ -49,7 +62,7 @@ class Progress:
 
 
 def lag_of(spec: SubscriptionSpec, source: Source, progress: Progress) -> Lag:
-    """A look at the backlog, given the ledger; None where the source does not answer, or was just asked."""
+    """A look at the backlog, given the ledger; None where the source was just asked."""
     if isinstance(spec.options, KafkaOptions) and isinstance(source, KafkaSource):
         return _KafkaLag(spec.options.group, source, progress)
     return _QueueLag(cast(Queue, source))
@@ -60,12 +73,7 @@ class _QueueLag:
         self._source = source
 
     def __call__(self, ledger: Mapping[str, Json]) -> int | None:
-        try:
-            return self._source.backlog()
-        except Exception as error:
-            # a user's own class may raise anything, and the lease is renewed on this thread
-            log.warning("the source does not say how far behind we are", error=f"{type(error).__name__}: {error}")
-            return None
+        return self._source.backlog()
 
 
 class _KafkaLag:
@@ -83,20 +91,21 @@ class _KafkaLag:
             return None
         self._asked_at = time.monotonic()
         known = {part: int(at["next"]) for part, at in ledger.items()}
-        try:
-            self._publish({_partition(part): offset for part, offset in known.items()})
-            spans = self._source.spans()
-        except SourceError as error:
-            log.warning("the source does not say how far behind we are", error=str(error))
-            return None
+        self._publish({_partition(part): offset for part, offset in known.items()})
+        spans = self._source.spans()
         read = self._progress.ends()
         at = {span.part: max(span.first, known.get(span.part, 0), read.get(span.part, 0)) for span in spans}
         return sum(max(0, span.next - at[span.part]) for span in spans)
 
     def _publish(self, known: dict[tuple[str, int], int]) -> None:
-        if self._group is not None and known != self._published:
+        """For tools that watch the group. What keeps it from being published does not keep us from knowing the lag."""
+        if self._group is None or known == self._published:
+            return
+        try:
             self._source.publish_group_offsets(self._group, known)
             self._published = known
+        except SourceError as error:
+            log.warning("the group's offsets could not be published", group=self._group, error=str(error))
 
 
 def _partition(part: str) -> tuple[str, int]:

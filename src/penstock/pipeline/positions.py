@@ -34,6 +34,15 @@ class Starts:
         others = tuple(one for one in self.losses if one.part not in passed)
         return replace(self, offsets=self.offsets | passed, losses=(*others, *losses))
 
+    def first_ledger(self, floors: Mapping[str, int]) -> dict[str, Json]:
+        """As it is written before anything was read. A queue begins after what it holds for acknowledged."""
+        return {
+            part: {"identity": identity, "next": floors[part] + 1, "floor": floors[part]}
+            if part in floors
+            else {"identity": identity, "next": self.offsets[part]}
+            for part, identity in self.identities.items()
+        }
+
     def ledger(self) -> dict[str, Json]:
         """As the ledger has it when the losses are accepted."""
         return {part: {"identity": self.identities[part], "next": offset} for part, offset in self.offsets.items()}

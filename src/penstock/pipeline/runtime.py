@@ -4,7 +4,7 @@ import shutil
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from threading import Event
@@ -20,7 +20,9 @@ from penstock.catalog.source import KafkaOptions
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.errors import DatabaseUnavailable, DataLoss, PenstockError, RuntimeReplaced, SourceError
 from penstock.kernel import catalog, runtimes
+from penstock.kernel.catalog import CatalogEntry
 from penstock.kernel.connection import Connection, connect
+from penstock.kernel.runtimes import Lease
 from penstock.kernel.subscriptions import not_active
 from penstock.model import Json
 from penstock.pipeline import hosts
@@ -37,6 +39,10 @@ from penstock.sources.opening import open_source
 log = structlog.get_logger("penstock.runtime")
 
 _LOOK_S = 0.2
+_TURN_S = 0.02
+# a drain ends before the kind's timeout, and the next one goes on
+_DRAIN_S = 600
+_BATCH_S = 30
 # twice what a batch should take from its fetch to its acknowledgement
 _ACK_WAIT_S = 30
 _FIRST_WAIT_S = 1.0
@@ -91,6 +97,9 @@ class Runtime:
         wait_s = _FIRST_WAIT_S
         while not self._is_over(keeper):
             if keeper.lease.state == "PAUSED":
+                if self.once:
+                    log.info("is paused: nothing is read", subscription=self.path)
+                    return
                 self._sight.says("paused")
                 self._sight.look(keeper.lease)
                 self.stop.wait(_LOOK_S)
@@ -99,9 +108,10 @@ class Runtime:
             try:
                 # a connection and a token of its own: a server may have been restarted, a version registered
                 with self._connected() as connection:
-                    keeper.retake(connection)
-                    self._read(connection, keeper)
-                if self.once:
+                    lease = keeper.retake(connection)
+                    self._read(connection, keeper, lease)
+                # one that a new version interrupted has not read all
+                if self.once and keeper.lease.version == lease.version:
                     return
                 wait_s = _FIRST_WAIT_S
             except (SourceError, DatabaseUnavailable, _QueryFailed) as error:
@@ -122,15 +132,17 @@ class Runtime:
 
     def _say_unavailable(self, keeper: Keeper, error: PenstockError) -> None:
         """An event when the source falls away, not for every try."""
-        if isinstance(error, SourceError) and not keeper.source_is_down:
+        if not isinstance(error, SourceError) or keeper.source_is_down:
+            return
+        # with the database away too it is said at the next try
+        with suppress(DatabaseUnavailable), self._connected() as connection:
+            detail: Json = {"error": str(error)[:500]}
+            runtimes.said(connection, self.path, keeper.lease.token, "source_unavailable", detail)
             keeper.source_is_down = True
-            with self._connected() as connection:
-                detail: Json = {"error": str(error)[:500]}
-                runtimes.said(connection, self.path, keeper.lease.token, "source_unavailable", detail)
 
-    def _read(self, connection: Connection, keeper: Keeper) -> None:
-        """Run the query until it ends, or somebody wants it to."""
-        entry = catalog.entry(connection, self.path, keeper.lease.version, "Subscription")
+    def _read(self, connection: Connection, keeper: Keeper, lease: Lease) -> None:
+        """Run the query until it ends, or somebody wants it to; by the version this lease was taken with."""
+        entry = catalog.entry(connection, self.path, lease.version, "Subscription")
         spec = _spec(entry.content)
         source = open_source(spec, hosts.credentials())
         try:
@@ -140,16 +152,30 @@ class Runtime:
             if keeper.source_is_down:
                 keeper.source_is_down = False
                 runtimes.said(connection, self.path, keeper.lease.token, "source_recovered", {})
-            found = self._starts(connection, keeper, entry.content, source)
+            found = self._starts(connection, keeper, entry, source)
+            if found is None:
+                return
             log.info("reads", subscription=self.path, source=spec.source, version=entry.version)
-            self._run_query(connection, keeper, entry.content, found, source, once=self.once)
+            self._run_query(connection, keeper, entry, found, source, once=self.once)
+            if not isinstance(source, KafkaSource):
+                self._follow(keeper, found, cast(Queue, source))
         finally:
             source.close()
 
+    def _follow(self, keeper: Keeper, found: Starts, source: Queue) -> None:
+        """A queue with a filter passes over what is not for us: the ledger follows, or it would look like a loss."""
+        with suppress(PenstockError), self._connected() as connection:
+            reached = {
+                part: {"identity": found.identities[part], "next": floor + 1, "floor": floor}
+                for part, floor in source.floors().items()
+                if part in found.identities
+            }
+            runtimes.commit(connection, self.path, keeper.lease.token, reached, {})
+
     def _run_query(
-        self, connection: Connection, keeper: Keeper, content: Json, found: Starts, source: Source, *, once: bool
+        self, connection: Connection, keeper: Keeper, entry: CatalogEntry, found: Starts, source: Source, *, once: bool
     ) -> None:
-        spec = _spec(content)
+        content, spec = entry.content, _spec(entry.content)
         checkpoint = Path(tempfile.mkdtemp(prefix="penstock-checkpoint-"))
         stream = Stream(
             spec=spec,
@@ -167,40 +193,55 @@ class Runtime:
             progress = Progress(query, stream.batch if spec.limits.max_dispatch_per_sec else None)
             keeper.watch(lag_of(spec, source, progress))
             with self._sight.reading(query, spec.source, before, lambda: keeper.latest(connection)):
-                self._watch(connection, keeper, query, progress)
+                self._watch(connection, keeper, query, progress, entry.version)
         finally:
             keeper.watch(None)
             shutil.rmtree(checkpoint, ignore_errors=True)
 
-    def _starts(self, connection: Connection, keeper: Keeper, content: Json, source: Source) -> Starts:
-        spec = _spec(content)
-        ledger, token = keeper.lease.positions, keeper.lease.token
-        if spec.start.position == "ledger" and not ledger:
+    def _starts(self, connection: Connection, keeper: Keeper, entry: CatalogEntry, source: Source) -> Starts | None:
+        """Where to begin; None when somebody wants something else before that is known."""
+        spec = _spec(entry.content)
+        ledger = keeper.lease.positions
+        is_first = not ledger and not keeper.lease.counts.begun
+        if spec.start.position == "ledger" and is_first:
             raise DataLoss(f"{self.path}: start is ledger, and the ledger is empty\nSay where to begin, once.")
-        is_log = isinstance(source, KafkaSource)
-        found = starts(ledger, source.spans(), _first_time(spec, source) if not ledger else {})
-        if not ledger and is_log:
+        found = starts(ledger, source.spans(), _first_time(spec, source) if is_first else {})
+        floors = {} if isinstance(source, KafkaSource) else cast(Queue, source).floors()
+        if is_first:
             # else a restart before the first commit would ask for `latest` anew, and skip what came meanwhile
-            runtimes.commit(connection, self.path, token, found.ledger(), {})
-        if not is_log:
-            lost = ahead(ledger, found.identities, cast(Queue, source).floors())
-            if lost and isinstance(source, NatsSource) and source.consumer_facts().holds_from(lost[0].first):
-                self._read_again(connection, keeper, content, found, source, lost[0])
-                lost = ()
-            found = found.behind(lost)
+            runtimes.commit(connection, self.path, keeper.lease.token, found.first_ledger(floors), {})
+        lost = ahead(ledger, found.identities, floors)
+        if lost and isinstance(source, NatsSource) and source.consumer_facts().holds_from(lost[0].first):
+            if not self._read_again(connection, keeper, entry, found, source, lost[0]):
+                return None
+            lost = ()
+        found = found.behind(lost)
         if found.losses:
             self._accept(connection, keeper, spec, found)
         return found
 
     def _read_again(
-        self, connection: Connection, keeper: Keeper, content: Json, found: Starts, source: NatsSource, loss: Loss
-    ) -> None:
-        """The database is an older copy, and the stream still holds what came after it: read it from there."""
+        self, connection: Connection, keeper: Keeper, entry: CatalogEntry, found: Starts, source: NatsSource, loss: Loss
+    ) -> bool:
+        """The database is an older copy, and the stream still holds what came after it: read it all from there.
+
+        From the ledger's floor on: what was committed above it is known. False when somebody wants something else.
+        """
         runtimes.said(connection, self.path, keeper.lease.token, "read_again", loss.to_json())
         log.warning("reads again", subscription=self.path, part=loss.part, first=loss.first, next=loss.next)
-        with source.consumer_from(loss.first) as consumer:
-            rewound = {**content, "spec": {**content["spec"], "consumer": consumer}}
-            self._run_query(connection, keeper, rewound, found, source, once=True)
+        floor = int(keeper.lease.positions[loss.part]["floor"])
+        with source.consumer_from(floor + 1) as consumer:
+            content = {**entry.content, "spec": {**entry.content["spec"], "consumer": consumer}}
+            rewound = replace(entry, content=content)
+            with cast(NatsSource, open_source(_spec(content), hosts.credentials())) as again:
+                while not again.consumer_facts().is_done_before(loss.next or 0):
+                    self._run_query(connection, keeper, rewound, found, again, once=True)
+                    if self._wants_else(keeper, entry.version) or self.stop.wait(_LOOK_S):
+                        return False
+        return True
+
+    def _wants_else(self, keeper: Keeper, version: int) -> bool:
+        return keeper.lease.state != "ACTIVE" or keeper.lease.version != version
 
     def _accept(self, connection: Connection, keeper: Keeper, spec: SubscriptionSpec, found: Starts) -> None:
         """Do what on_data_loss says about messages that cannot be had."""
@@ -213,23 +254,49 @@ class Runtime:
             )
         runtimes.position_set(connection, self.path, keeper.lease.token, found.ledger(), found.losses[0].reason, detail)
 
-    def _watch(self, connection: Connection, keeper: Keeper, query: StreamingQuery, progress: Progress) -> None:
-        version = keeper.lease.version
+    def _watch(
+        self, connection: Connection, keeper: Keeper, query: StreamingQuery, progress: Progress, version: int
+    ) -> None:
+        give_up_at = time.monotonic() + _DRAIN_S if self.once else None
         try:
-            while query.isActive and keeper.lease.state == "ACTIVE" and keeper.lease.version == version:
+            while query.isActive and not self._wants_else(keeper, version):
                 keeper.check()
                 self._sight.look(keeper.lease)
                 if progress.has_met_its_limit():
                     runtimes.said(connection, self.path, keeper.lease.token, "rate_limited", {"batch": progress.limit})
-                if self.stop.wait(_LOOK_S):
+                self._pass_gaps(connection, keeper, progress)
+                if self.stop.wait(_LOOK_S) or (give_up_at is not None and time.monotonic() > give_up_at):
                     break
             failure = query.exception()
             if failure is not None:
                 raise _failure(str(failure))
         finally:
             if query.isActive:
+                self._end_query(keeper, query)
+
+    def _pass_gaps(self, connection: Connection, keeper: Keeper, progress: Progress) -> None:
+        """The ledger follows a batch that ended in marks of transactions: else their removal would look like a loss."""
+        ledger = keeper.lease.positions
+        beyond = {
+            part: {"identity": ledger[part]["identity"], "next": end}
+            for part, end in progress.new_ends().items()
+            if part in ledger and end > int(ledger[part]["next"])
+        }
+        if beyond:
+            runtimes.commit(connection, self.path, keeper.lease.token, beyond, {})
+
+    def _end_query(self, keeper: Keeper, query: StreamingQuery) -> None:
+        """A drain lets the batch under way end, so that nothing stays handed out; anything else does not wait."""
+        give_up_at = time.monotonic() + _BATCH_S
+        while keeper.lease.state == "DRAINING" and query.isActive and query.status["isTriggerActive"]:
+            if self.stop.wait(_TURN_S) or time.monotonic() > give_up_at:
+                break
+        try:
+            # a connection of its own: the other may be as old as the query
+            with suppress(PenstockError), self._connected() as connection:
                 runtimes.stop(connection, self.path, keeper.lease.token)
-                query.stop()
+        finally:
+            query.stop()
 
 
 class _QueryFailed(PenstockError):

@@ -56,9 +56,11 @@ def spark_session(master: str, folder: Path, options: Mapping[str, str] | None =
         .config("spark.redaction.regex", REDACTED)
         .config("spark.sql.redaction.options.regex", REDACTED)
         .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={_quiet_log(folder)}")
-        .config("spark.local.dir", str(folder / "spark"))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     )
+    if master.startswith("local"):
+        # on a cluster every host has a place of its own
+        builder = builder.config("spark.local.dir", str(folder / "spark"))
     for name, value in (options or {}).items():
         builder = builder.config(name, value)
     _launching.is_on = True

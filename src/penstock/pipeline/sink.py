@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.errors import SourceChanged, SourceError, SourceUnfit
+from penstock.errors import SourceChanged, SourceUnfit
 from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
@@ -126,9 +126,11 @@ class IngestWriter(DataSourceStreamArrowWriter):
         for one in staged:
             for part, following in one.nexts.items():
                 nexts[part] = max(nexts[part], following)
+        # a queue's floor may be beyond the last message for us
         return {
-            part: {"identity": self._identity(part), "next": following}
-            | ({"floor": floors[part]} if part in floors else {})
+            part: {"identity": self._identity(part), "next": max(following, floors[part] + 1), "floor": floors[part]}
+            if part in floors
+            else {"identity": self._identity(part), "next": following}
             for part, following in nexts.items()
         }
 
@@ -138,9 +140,6 @@ class IngestWriter(DataSourceStreamArrowWriter):
         assert isinstance(source, KafkaSource)
         try:
             topics = source.topics()
-        except SourceError:
-            # it has answered the tasks; if it stays away, the runtime will see
-            return
         finally:
             source.close()
         for topic in topics:

@@ -15,7 +15,7 @@ import nats.errors
 from penstock.errors import SourceError, SourceMissing, SourceUnavailable, SourceUnfit
 from penstock.sources.contract import Attributes, Message, Span
 from penstock.sources.nats_facts import NANOSECONDS, ConsumerFacts, add_command, answer, facts_of
-from penstock.sources.nats_wire import Arrived, Inlet, Wire
+from penstock.sources.nats_wire import HANDLE, Arrived, Inlet, Wire
 
 ANSWER_S = 5
 NOW_S = 0.1
@@ -23,16 +23,16 @@ PAUSE_S = 0.5
 FETCH_AT_ONCE = 1000
 FETCH_BYTES = 64 * 2**20  # the largest message a NATS server can be told to accept
 ACKS_ON_THE_WAY = 2000
-_REREAD_WAIT_S = 300
+_REREAD_WAIT_S = 60
 _REREAD_PENDING = 100_000
 ACK, NAK = b"+ACK", b"-NAK"
-HANDLE = "$JS.ACK."
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NO_RESPONDERS = 503
 # The server's ways to say that a request is over: nothing there, time is up, or the next one does not fit.
 OVER = (404, 408)
 CONFLICT = 409
+TOO_LARGE = "MaxBytes"
 GONE = ("Consumer Deleted", "Consumer is push based")
 
 
@@ -58,7 +58,9 @@ class NatsSource:
         facts = self.consumer_facts()
         # a stream that never held a message says 0
         first = max(facts.first_sequence, 1)
-        return (Span(facts.stream, facts.stream_created, first, facts.last_sequence + 1, keeps=True),)
+        # of what a filter leaves out nobody is to read anything
+        keeps = not facts.is_filtered
+        return (Span(facts.stream, facts.stream_created, first, facts.last_sequence + 1, keeps=keeps),)
 
     def backlog(self) -> int:
         facts = self.consumer_facts()
@@ -72,11 +74,11 @@ class NatsSource:
         left, wait = limit, wait_s
         while left > 0:
             asked = min(left, FETCH_AT_ONCE)
-            batch = self._wire.call(self._pull(asked, wait), wait + 4 * ANSWER_S)
+            batch, is_cut = self._wire.call(self._pull(asked, wait), wait + 4 * ANSWER_S)
             yield from self._all_or_given_back(batch)
-            if len(batch) < asked:
+            if len(batch) < asked and not (is_cut and batch):
                 return
-            left, wait = left - asked, 0
+            left, wait = left - len(batch), 0
 
     def acknowledge(self, handles: Iterable[str]) -> int:
         # The server's word is given from memory: one that is killed within the next seconds forgets these, and its
@@ -149,22 +151,25 @@ class NatsSource:
             ) from error
         return answer(said.data, self._stream, self._consumer, self._wire.name)
 
-    async def _pull(self, limit: int, wait_s: float) -> list[Message]:
-        """One request: what is there, or what is there when the first has come. It never outlives its call."""
+    async def _pull(self, limit: int, wait_s: float) -> tuple[list[Message], bool]:
+        """One request: what is there, or what is there when the first has come. It never outlives its call.
+
+        Also whether the server ended it because of its bytes, so that more may be there.
+        """
         client = await self._wire.client()
         question = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
         expires = int(max(wait_s, NOW_S) * NANOSECONDS)
         request = {"batch": limit, "no_wait": True, "expires": expires, "max_bytes": FETCH_BYTES}
         async with client.inlet() as inlet:
             await client.publish(question, json.dumps(request).encode(), inlet.inbox)
-            got = await self._answers(inlet, limit, max(wait_s, NOW_S) + ANSWER_S)
+            got, is_cut = await self._answers(inlet, limit, max(wait_s, NOW_S) + ANSWER_S)
             await client.shut(inlet, ANSWER_S)
             while (late := inlet.take_now()) is not None:
                 if late.status() is None:
                     got.append(late)
-        return [_message(one) for one in got]
+        return [_message(one) for one in got], is_cut
 
-    async def _answers(self, inlet: Inlet, limit: int, within_s: float) -> list[Arrived]:
+    async def _answers(self, inlet: Inlet, limit: int, within_s: float) -> tuple[list[Arrived], bool]:
         loop = asyncio.get_running_loop()
         until = loop.time() + within_s
         got: list[Arrived] = []
@@ -175,8 +180,8 @@ class NatsSource:
                 # at its limit of pending acknowledgements the server falls silent instead of saying that it is over
                 until = loop.time() + PAUSE_S
             elif self._is_over(*status):
-                break
-        return got
+                return got, TOO_LARGE in status[1]
+        return got, False
 
     def _is_over(self, code: int, words: str) -> bool:
         if code == NO_RESPONDERS or (code == CONFLICT and words.startswith(GONE)):

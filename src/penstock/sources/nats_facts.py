@@ -36,6 +36,7 @@ class ConsumerFacts:
     deliver_policy: str
     is_pull: bool
     headers_only: bool
+    is_filtered: bool
 
     def check(self) -> None:
         """Refuse a consumer that would lose messages, or none of which could be fetched."""
@@ -55,6 +56,10 @@ class ConsumerFacts:
     def holds_from(self, sequence: int) -> bool:
         """Whether the stream keeps what was acknowledged, and still has it from this sequence on."""
         return self.retention == "limits" and self.first_sequence <= sequence
+
+    def is_done_before(self, sequence: int) -> bool:
+        """Whether everything for this consumer before that sequence is acknowledged."""
+        return self.ack_floor >= sequence - 1 or self.num_pending + self.num_ack_pending == 0
 
     def check_ack_wait(self, min_s: float) -> None:
         """Refuse a consumer that would hand messages out again while the first batch is still being committed."""
@@ -102,6 +107,7 @@ def facts_of(stream: dict[str, Any], consumer: dict[str, Any]) -> ConsumerFacts:
         deliver_policy=config["deliver_policy"],
         is_pull="deliver_subject" not in config,
         headers_only=config.get("headers_only", False),
+        is_filtered=bool(config.get("filter_subject") or config.get("filter_subjects")),
     )
 
 

@@ -22,6 +22,8 @@ CONNECT_S = 5
 CALL_S = 60
 CLOSE_S = 1
 STATUS_BLOCK = b"NATS/1.0 "
+# what a delivered message is answered at
+HANDLE = "$JS.ACK."
 REFUSED = ("authorization", "authentication", "permissions violation", "nkey", "jwt")
 
 
@@ -35,7 +37,8 @@ class Arrived(NamedTuple):
 
     def status(self) -> tuple[int, str] | None:
         """What the server says of a request, when this is that and no message."""
-        if not self.headers.startswith(STATUS_BLOCK):
+        # a publisher may write such a block too, but what can be acknowledged is a message
+        if not self.headers.startswith(STATUS_BLOCK) or self.reply.startswith(HANDLE.encode()):
             return None
         code, _, words = self.headers.partition(b"\r\n")[0][len(STATUS_BLOCK) :].partition(b" ")
         return (int(code) if code.isdigit() else 0, words.decode(errors="replace"))

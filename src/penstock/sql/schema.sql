@@ -977,6 +977,39 @@ begin
 end
 $_$;
 
+-- Name: drain_jobs(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.drain_jobs(p_kind text) RETURNS TABLE(job_id bigint, status penstock.job_status)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select q.job_id, q.status from penstock.job_queue q
+   where q.lane = p_kind and q.status in ('ready', 'leased', 'running', 'awaiting', 'retrying') and q.job_kind = p_kind
+  union all
+  select q.job_id, q.status from penstock.job_queue q where q.lane = p_kind and q.status = 'blocked' and q.job_kind = p_kind
+  union all
+  select q.job_id, q.status from penstock.job_queue q where q.lane = p_kind and q.status = 'scheduled' and q.job_kind = p_kind
+$$;
+
+-- Name: drains_cancel(text, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.drains_cancel(p_kind text, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_job bigint;
+begin
+  for v_job in
+    select q.job_id from penstock.job_queue q
+     where q.job_id = any (array(select d.job_id from penstock.drain_jobs(p_kind) d)) and q.status not in ('leased', 'running')
+     order by q.job_id for update skip locked
+  loop
+    perform penstock.fn_job_cancel(v_job, p_actor, 'its subscription is not drained by the clock any more');
+  end loop;
+end
+$$;
+
 -- Name: error_bounded(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.error_bounded(p_error jsonb) RETURNS jsonb
@@ -2087,15 +2120,17 @@ begin
          rate_next_received = case when p_token is null or v_rolls then r.received else r.rate_next_received end,
          backlog = coalesce(p_backlog, r.backlog), backlog_at = case when p_backlog is null then r.backlog_at else clock_timestamp() end,
          backlog_since = case when p_backlog is null then r.backlog_since
-                              when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end
+                              when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end,
+         is_stalled = r.is_stalled and p_backlog is distinct from 0
    where r.path = p_subscription;
   return query
-    select r.token, r.lease_until, s.state, s.version, r.stopping,
-           coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset))
+    select r.token, r.lease_until, s.state, case when p_token is null then r.version else s.version end, r.stopping,
+           coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset,
+                                                                 'floor', p.floor_offset))
                        from penstock.ingest_position p where p.path = s.path), '{}'),
            jsonb_build_object('executions', r.executions, 'deduplicated', r.deduplicated, 'dead_lettered', r.dead_lettered,
              'replays', r.replays, 'batches', r.batches, 'recent', r.recent, 'backlog', r.backlog,
-             'last_commit_s', extract(epoch from r.last_commit_at))
+             'last_commit_s', extract(epoch from r.last_commit_at), 'begun', r.begun)
       from penstock.subscription_runtime r join penstock.subscription s using (path) where r.path = p_subscription;
 end
 $$;
@@ -2112,7 +2147,9 @@ declare
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_token);
-  update penstock.subscription_runtime r set lease_until = null, incarnation = null, stopping = false, backlog_since = null
+  update penstock.subscription_runtime r
+     set lease_until = null, released_at = clock_timestamp(), incarnation = null, stopping = false, backlog_since = null,
+         is_stalled = false
    where r.path = p_subscription;
   perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token));
   v_state := penstock.subscription_locked(p_subscription);
@@ -2347,6 +2384,17 @@ begin
 end
 $$;
 
+-- Name: ingest_dedup_until(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_dedup_until(p_content jsonb) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select now() + interval '1 second' * coalesce((p_content #>> '{spec,dedup,window_s}')::bigint,
+           penstock.config_text('queue.once_key.ttl_s.dedup', '86400')::bigint)
+   where p_content #> '{spec,dedup}' is not null and p_content #>> '{spec,dedup,enabled}' is distinct from 'false'
+$$;
+
 -- Name: ingest_deduplicated(text, text, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.ingest_deduplicated(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]) RETURNS void
@@ -2367,41 +2415,42 @@ begin
 end
 $_$;
 
--- Name: ingest_duplicates(text, text, text[], jsonb, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: ingest_duplicates(text, text, text[], jsonb, timestamp with time zone, penstock.ingest_verdict[]); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]) RETURNS penstock.ingest_verdict[]
+CREATE FUNCTION penstock.ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb, p_until timestamp with time zone, p_known penstock.ingest_verdict[]) RETURNS penstock.ingest_verdict[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
   v_scope text := 'dedup:' || p_subscription;
-  v_expires timestamptz := now() + interval '1 second' * coalesce((p_content #>> '{spec,dedup,window_s}')::bigint,
-    penstock.config_text('queue.once_key.ttl_s.dedup', '86400')::bigint);
+  v_key text := $sql$coalesce('key:' || s.dedup_key,
+    'id:' || coalesce(s.identity, concat_ws(':', $4 -> s.part ->> 'identity', s.message_id))) collate "C"$sql$;
   v_first bigint[];
   v_duplicates penstock.ingest_verdict[];
 begin
   execute format($sql$
     with first as (
-      select distinct on (coalesce('key:' || s.dedup_key, 'id:' || s.message_id))
-             coalesce('key:' || s.dedup_key, 'id:' || s.message_id) as key, s.job_id
-        from penstock.%I s left join unnest($2) k on k.job_id = s.job_id
-       where s.attempt = any ($1) and k.job_id is null
-       order by coalesce('key:' || s.dedup_key, 'id:' || s.message_id), s.job_id
+      select distinct on (x.key) x.key, x.job_id
+        from (select %2$s as key, s.job_id
+                from penstock.%1$I s left join unnest($2) k on k.job_id = s.job_id
+               where s.attempt = any ($1) and k.job_id is null) x
+       order by x.key, x.job_id
     ), taken as (
       insert into penstock.once_key as k (scope, key, ref, expires_at)
-      select $3, f.key, f.job_id::text, $4 from first f order by f.key
+      select $3, f.key, f.job_id::text, $5 from first f order by f.key
       on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
       returning k.ref::bigint as job_id)
-    select array_agg(t.job_id) from taken t$sql$, p_stage) into v_first using p_attempts, p_known, v_scope, v_expires;
+    select array_agg(t.job_id) from taken t$sql$, p_stage, v_key)
+    into v_first using p_attempts, p_known, v_scope, p_positions, p_until;
   -- a NEW statement: only its snapshot is sure to see the rows the first one collided with
   execute format($sql$
     select coalesce(array_agg(row(s.job_id, 'deduplicated', k.key, k.ref::bigint)::penstock.ingest_verdict), '{}')
-      from penstock.%I s
+      from penstock.%1$I s
       left join unnest($2) v on v.job_id = s.job_id
       left join unnest($5) f(job_id) on f.job_id = s.job_id
-      join penstock.once_key k on k.scope = $3 and k.key = coalesce('key:' || s.dedup_key, 'id:' || s.message_id)
-     where s.attempt = any ($1) and v.job_id is null and f.job_id is null$sql$, p_stage)
-    into v_duplicates using p_attempts, p_known, v_scope, v_expires, v_first;
+      join penstock.once_key k on k.scope = $3 and k.key = %2$s
+     where s.attempt = any ($1) and v.job_id is null and f.job_id is null$sql$, p_stage, v_key)
+    into v_duplicates using p_attempts, p_known, v_scope, p_positions, v_first;
   return v_duplicates;
 end
 $_$;
@@ -2511,12 +2560,13 @@ CREATE FUNCTION penstock.ingest_judge(p_subscription text, p_stage text, p_attem
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+  v_until timestamptz := penstock.ingest_dedup_until(p_content);
   v_verdicts penstock.ingest_verdict[];
 begin
   v_verdicts := penstock.ingest_replays(p_subscription, p_stage, p_attempts, p_positions);
   v_verdicts := v_verdicts || penstock.ingest_faults(p_stage, p_attempts, p_content, v_verdicts);
-  if p_content #> '{spec,dedup}' is not null and p_content #>> '{spec,dedup,enabled}' is distinct from 'false' then
-    v_verdicts := v_verdicts || penstock.ingest_duplicates(p_subscription, p_stage, p_attempts, p_content, v_verdicts);
+  if v_until is not null then
+    v_verdicts := v_verdicts || penstock.ingest_duplicates(p_subscription, p_stage, p_attempts, p_positions, v_until, v_verdicts);
   end if;
   return v_verdicts;
 end
@@ -2539,6 +2589,7 @@ begin
    where k.scope = 'message:' || p_subscription and x.value ? 'floor'
      and k.key between format('%s:%s:', x.key, x.value ->> 'identity') || repeat('0', 20)
                    and format('%s:%s:', x.key, x.value ->> 'identity') || lpad(x.value ->> 'floor', 20, '0');
+  update penstock.subscription_runtime r set begun = true where r.path = p_subscription and not r.begun;
 end
 $$;
 
@@ -2558,6 +2609,7 @@ declare
     penstock.pools_known(v_content), coalesce(v_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json');
   v_target penstock.playbook_target := (penstock.playbook_targets(array[v_playbook]))[1];
   v_job_id bigint := nextval('penstock.job_id_seq');
+  v_first bigint;
 begin
   if v_fault is not null then
     raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id,
@@ -2565,6 +2617,10 @@ begin
         'playbook_not_allowed', 'its subscription does not allow that playbook',
         'pool_not_allowed', 'its subscription does not allow that pool')) ->> v_fault, v_fault)),
       hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
+  end if;
+  v_first := penstock.ingest_replay_first(v_letter, v_content, v_job_id, p_actor);
+  if v_first <> v_job_id then
+    return v_first;
   end if;
   perform penstock.partition_ensure('ingest_message', now());
   insert into penstock.ingest_message (
@@ -2584,6 +2640,33 @@ begin
   perform penstock.subscription_event(v_letter.subscription, 'message.replayed', p_actor,
     jsonb_build_object('message_id', v_letter.message_id, 'dead_letter', 'ingest-' || p_dead_letter_id), v_job_id);
   return v_job_id;
+end
+$$;
+
+-- Name: ingest_replay_first(penstock.ingest_dead_letter, jsonb, bigint, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_replay_first(p_letter penstock.ingest_dead_letter, p_content jsonb, p_job_id bigint, p_actor penstock.actor_ref) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_until timestamptz := penstock.ingest_dedup_until(p_content);
+  v_key text := 'key:' || p_letter.dedup_key;
+  v_first bigint;
+begin
+  if v_until is null or v_key is null then
+    return p_job_id;
+  end if;
+  v_first := penstock.once_take('dedup:' || p_letter.subscription, v_key, p_job_id::text, 'dedup', v_until)::bigint;
+  if v_first = p_job_id then
+    return p_job_id;
+  end if;
+  update penstock.ingest_dead_letter d
+     set resolved_at = now(), resolved_by = p_actor, resolution = 'duplicate', replay_execution_id = v_first
+   where d.dead_letter_id = p_letter.dead_letter_id;
+  perform penstock.subscription_event(p_letter.subscription, 'message.deduplicated', p_actor,
+    jsonb_build_object('message_id', p_letter.message_id, 'key', v_key, 'dead_letter', 'ingest-' || p_letter.dead_letter_id), v_first);
+  return v_first;
 end
 $$;
 
@@ -3319,9 +3402,9 @@ CREATE FUNCTION penstock.once_sweep(p_limit integer DEFAULT 1000) RETURNS intege
   select count(*)::integer from gone
 $$;
 
--- Name: once_take(text, text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: once_take(text, text, text, text, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text) RETURNS text
+CREATE FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3330,7 +3413,7 @@ declare
 begin
   insert into penstock.once_key as k (scope, key, ref, expires_at)
   values (p_scope, p_key, p_ref,
-          now() + penstock.config_text('queue.once_key.ttl_s.' || p_ttl, '2592000')::bigint * interval '1 second')
+          coalesce(p_until, now() + penstock.config_text('queue.once_key.ttl_s.' || p_ttl, '2592000')::bigint * interval '1 second'))
   on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
   returning k.ref into v_ref;
   if v_ref is null then
@@ -3530,12 +3613,15 @@ CREATE TABLE penstock.subscription_runtime (
     version integer,
     incarnation uuid,
     lease_until timestamp with time zone,
+    released_at timestamp with time zone,
     started_at timestamp with time zone,
     stopping boolean DEFAULT false NOT NULL,
     backlog bigint,
     backlog_at timestamp with time zone,
     backlog_since timestamp with time zone,
     is_stalled boolean DEFAULT false NOT NULL,
+    unattended_at timestamp with time zone,
+    begun boolean DEFAULT false NOT NULL,
     last_commit_at timestamp with time zone,
     received bigint DEFAULT 0 NOT NULL,
     executions bigint DEFAULT 0 NOT NULL,
@@ -3687,7 +3773,11 @@ declare
 begin
   -- the setter's rights were checked when it was set; whoever ticks now needs none
   perform penstock.job_target_known(v_request.executor, v_request.pool, v_request.event_domain);
-  v_job := penstock.once_take('schedule:' || p_schedule.schedule_id, v_planned, v_request.job_id::text, 'job')::bigint;
+  if v_request.kind like 'drain:%' then
+    v_job := (select min(d.job_id) from penstock.drain_jobs(v_request.kind) d);
+  end if;
+  v_job := coalesce(v_job,
+    penstock.once_take('schedule:' || p_schedule.schedule_id, v_planned, v_request.job_id::text, 'job')::bigint);
   if v_job = v_request.job_id then
     perform penstock.job_insert(array[v_request], p_checked => true);
   end if;
@@ -3904,9 +3994,14 @@ CREATE FUNCTION penstock.subscription_registered(p_path text, p_version integer,
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+  v_state text;
 begin
   if p_version > 1 then
-    update penstock.subscription s set version = p_version where s.path = p_path;
+    update penstock.subscription s set version = p_version where s.path = p_path returning s.state into v_state;
+    if v_state in ('ACTIVE', 'PAUSED') then
+      perform penstock.subscription_activable(p_path);
+    end if;
     perform penstock.subscription_schedule(p_path, p_actor);
     return;
   end if;
@@ -3934,6 +4029,9 @@ begin
   v_id := 'subscription-' || v_number;
   if v_state <> 'ACTIVE' or v_spec ->> 'activation' is distinct from 'scheduled' then
     delete from penstock.schedule s where s.schedule_id = v_id;
+    if found then
+      perform penstock.drains_cancel('drain:' || v_number, p_actor);
+    end if;
     return;
   end if;
   v_next := penstock.schedule_next(v_spec ->> 'cadence', null, 'UTC', now());
@@ -3957,6 +4055,7 @@ declare
   v_limit interval := penstock.config_text('subscription.stall_s', '60')::bigint * interval '1 second';
   v_path text;
   v_stalled record;
+  v_unattended record;
   v_count integer := 0;
 begin
   for v_path in
@@ -3976,6 +4075,23 @@ begin
   loop
     perform penstock.subscription_event(v_stalled.path, 'stalled', 'system:queue_tick', jsonb_build_object(
       'backlog', v_stalled.backlog, 'since', v_stalled.backlog_since, 'last_commit_at', v_stalled.last_commit_at));
+    v_count := v_count + 1;
+  end loop;
+  for v_unattended in
+    update penstock.subscription_runtime r set unattended_at = clock_timestamp()
+      from (select x.path, u.since
+              from penstock.subscription_runtime x join penstock.subscription s using (path)
+              join penstock.catalog c on c.path = s.path and c.version = s.version
+             cross join lateral (select greatest(x.lease_until, x.released_at, s.moved_at)) u(since)
+             where s.state = 'ACTIVE' and c.content #>> '{spec,mode}' = 'pull'
+               and coalesce(c.content #>> '{spec,activation}', 'continuous') = 'continuous'
+               and u.since < clock_timestamp() - v_limit and coalesce(x.unattended_at, '-infinity') < u.since
+               for update of x skip locked) n
+     where r.path = n.path
+    returning r.path, n.since, r.backlog, r.last_commit_at
+  loop
+    perform penstock.subscription_event(v_unattended.path, 'unattended', 'system:queue_tick', jsonb_build_object(
+      'since', v_unattended.since, 'backlog', v_unattended.backlog, 'last_commit_at', v_unattended.last_commit_at));
     v_count := v_count + 1;
   end loop;
   return v_count;
@@ -4641,7 +4757,7 @@ UNION ALL
     d.subscription AS what,
     d.reason,
     d.error,
-    jsonb_build_object('subscription', d.subscription, 'message_id', d.message_id, 'part', d.part, 'source_offset', d.source_offset, 'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'attributes', d.attributes, 'playbook', d.playbook, 'pool', d.pool, 'dedup_key', d.dedup_key, 'directives', d.directives) AS snapshot,
+    jsonb_build_object('subscription', d.subscription, 'message_id', d.message_id, 'part', d.part, 'source_offset', d.source_offset, 'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'playbook', d.playbook, 'pool', d.pool) AS snapshot,
     d.dead_at,
     d.resolved_at,
     (d.resolved_by)::text AS resolved_by,
@@ -4803,7 +4919,13 @@ UNION ALL
     'subscription.message.directives_applied'::text AS happening,
     'system:ingest'::text AS actor,
     NULL::smallint AS attempt,
-    (m.directives)::jsonb AS detail
+    ( SELECT jsonb_object_agg(w.key, ( SELECT COALESCE(jsonb_agg(jsonb_strip_nulls(jsonb_build_object('header', (x.value ->> 'header'::text), 'controls', (x.value ->> 'controls'::text), 'reason', (x.value ->> 'reason'::text)))), '[]'::jsonb) AS "coalesce"
+                   FROM json_array_elements(
+                        CASE
+                            WHEN (json_typeof((m.directives -> w.key)) = 'array'::text) THEN (m.directives -> w.key)
+                            ELSE NULL::json
+                        END) x(value))) AS jsonb_object_agg
+           FROM unnest(ARRAY['applied'::text, 'ignored'::text]) w(key)) AS detail
    FROM penstock.ingest_message m
   WHERE (m.directives IS NOT NULL)
 UNION ALL
@@ -4958,6 +5080,37 @@ UNION ALL
    FROM ( SELECT o.dead_at
            FROM penstock.v_job_queue_dead_letter_open o
          LIMIT 1000) d
+UNION ALL
+ SELECT 'dead_letters:ingest'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'warn'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    min(d.dead_at) AS since,
+    'open dead letters of messages, up to 1,000'::text AS detail
+   FROM ( SELECT o.dead_at
+           FROM penstock.ingest_dead_letter o
+          WHERE (o.resolved_at IS NULL)
+         LIMIT 1000) d
+UNION ALL
+ SELECT ('subscription:'::text || s.path) AS part,
+    'alert'::text AS state,
+    r.backlog AS value,
+        CASE
+            WHEN u.is_unattended THEN u.since
+            ELSE r.backlog_since
+        END AS since,
+        CASE
+            WHEN u.is_unattended THEN 'unattended: it is ACTIVE, and no runtime holds it'::text
+            ELSE 'stalled: its source has a backlog, and nothing is committed'::text
+        END AS detail
+   FROM (((penstock.subscription s
+     JOIN penstock.subscription_runtime r USING (path))
+     JOIN penstock.catalog c ON (((c.path = s.path) AND (c.version = s.version))))
+     CROSS JOIN LATERAL ( SELECT GREATEST(r.lease_until, r.released_at, s.moved_at) AS since,
+            (COALESCE((r.unattended_at > GREATEST(r.lease_until, r.released_at, s.moved_at)), false) AND (COALESCE((c.content #>> '{spec,activation}'::text[]), 'continuous'::text) = 'continuous'::text)) AS is_unattended) u)
+  WHERE ((s.state = 'ACTIVE'::text) AND (r.is_stalled OR u.is_unattended))
 UNION ALL
  SELECT ('schedule:'::text || s.schedule_id) AS part,
     'alert'::text AS state,
@@ -5842,6 +5995,14 @@ REVOKE ALL ON FUNCTION penstock.dead_letter_locked(p_dead_letter_id bigint) FROM
 
 REVOKE ALL ON FUNCTION penstock.dead_letter_number(p_id text, p_origin text) FROM PUBLIC;
 
+-- Name: FUNCTION drain_jobs(p_kind text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.drain_jobs(p_kind text) FROM PUBLIC;
+
+-- Name: FUNCTION drains_cancel(p_kind text, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.drains_cancel(p_kind text, p_actor penstock.actor_ref) FROM PUBLIC;
+
 -- Name: FUNCTION error_bounded(p_error jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.error_bounded(p_error jsonb) FROM PUBLIC;
@@ -6151,13 +6312,17 @@ GRANT SELECT ON TABLE penstock.ingest_dead_letter TO workflow_admin;
 
 REVOKE ALL ON FUNCTION penstock.ingest_dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
 
+-- Name: FUNCTION ingest_dedup_until(p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_dedup_until(p_content jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION ingest_deduplicated(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.ingest_deduplicated(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]) FROM PUBLIC;
 
--- Name: FUNCTION ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb, p_until timestamp with time zone, p_known penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_content jsonb, p_known penstock.ingest_verdict[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.ingest_duplicates(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb, p_until timestamp with time zone, p_known penstock.ingest_verdict[]) FROM PUBLIC;
 
 -- Name: FUNCTION ingest_execute(p_subscription text, p_version integer, p_stage text, p_attempts text[], p_content jsonb, p_verdicts penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -6186,6 +6351,10 @@ REVOKE ALL ON FUNCTION penstock.ingest_move(p_subscription text, p_positions jso
 -- Name: FUNCTION ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION ingest_replay_first(p_letter penstock.ingest_dead_letter, p_content jsonb, p_job_id bigint, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_replay_first(p_letter penstock.ingest_dead_letter, p_content jsonb, p_job_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
 
 -- Name: FUNCTION ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -6307,9 +6476,9 @@ REVOKE ALL ON FUNCTION penstock.local_instant(p_local timestamp without time zon
 
 REVOKE ALL ON FUNCTION penstock.once_sweep(p_limit integer) FROM PUBLIC;
 
--- Name: FUNCTION once_take(p_scope text, p_key text, p_ref text, p_ttl text); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION once_take(p_scope text, p_key text, p_ref text, p_ttl text, p_until timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text, p_until timestamp with time zone) FROM PUBLIC;
 
 -- Name: FUNCTION partition_ensure(p_parent text, p_at timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 

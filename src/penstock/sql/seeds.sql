@@ -64,8 +64,8 @@ end $$;
 
 insert into penstock.event_type_registry (event_domain, event_type, event_stream, registered_by)
 select 'system', t, 'alert', 'system:migrate'
-  from unnest(array['queue_worker_silent', 'subscription.message.dead_lettered', 'subscription.stalled', 'subscription.rate_limited',
-                    'subscription.data_loss', 'subscription.data_loss_refused', 'subscription.read_again',
+  from unnest(array['queue_worker_silent', 'subscription.message.dead_lettered', 'subscription.stalled', 'subscription.unattended',
+                    'subscription.rate_limited', 'subscription.data_loss', 'subscription.data_loss_refused', 'subscription.read_again',
                     'subscription.source_unavailable', 'subscription.source_recovered']) t
 union all
 select 'system', 'subscription.' || t, 'update', 'system:migrate'

@@ -16,6 +16,7 @@ import typer
 from penstock.cli.demo import plan
 from penstock.cli.demo.verdict import problems
 from penstock.cli.demo.workers import Workers, working
+from penstock.cli.explanation import Explanation, explained, show_explanation
 from penstock.cli.options import AsJson
 from penstock.cli.output import Counter, complain, show_heading, show_json, show_table, waiting
 from penstock.client import Client, embedded_database
@@ -47,6 +48,7 @@ class Outcome:
     problems: list[str]
     commands: list[str]
     messages: "Ingested | str"
+    explanation: Explanation | None
 
 
 def demo_command(
@@ -108,9 +110,10 @@ def _run(url: str, jobs: int, count: int, folder: Path) -> Outcome:
             messages = _messages(connection, url, count, folder, workers)
         wanted = plan.expected(jobs)
         differing = problems(tallies, wanted, lanes, wanted[plan.BOOKING.name].jobs)
-    routed = "" if isinstance(messages, str) else str(messages.routed)
+        routed = 0 if isinstance(messages, str) else messages.routed
+        explanation = explained(connection, routed) if routed else None
     differing += [] if isinstance(messages, str) else messages.problems
-    return Outcome(tallies, seconds, differing, _commands(shown, routed), messages)
+    return Outcome(tallies, seconds, differing, _commands(shown, routed), messages, explanation)
 
 
 def _messages(connection: Connection, url: str, count: int, folder: Path, workers: Workers) -> "Ingested | str":
@@ -165,6 +168,9 @@ def _show(outcome: Outcome, jobs: int) -> None:
         _show_messages(outcome.messages)
     if not outcome.problems:
         typer.echo(f"checked: every job has ended as it must, and each of the {plan.LANES} lanes ran in order")
+    if outcome.explanation:
+        show_heading(f"one message that a header routed: execution {outcome.explanation.execution.execution_id}")
+        show_explanation(outcome.explanation)
     show_heading("look further")
     for command in outcome.commands:
         typer.echo(f"  {command}")
@@ -184,7 +190,7 @@ def _show_messages(found: "Ingested") -> None:
     )
 
 
-def _commands(job_id: int, execution: str) -> list[str]:
+def _commands(job_id: int, execution: int) -> list[str]:
     """The commands to look further, as they can be pasted into the shell this was started from."""
     words = ["dlq list", "job list --status dead_lettered", f"job show {job_id}"]
     words += [f"subscription show {DEMO_SUBSCRIPTION}", f"explain {execution}"] if execution else []

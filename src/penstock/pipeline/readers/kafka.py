@@ -33,7 +33,8 @@ def read_kafka(
 
 def _which(options: KafkaOptions) -> dict[str, str]:
     if options.topic_pattern is not None:
-        return {"subscribePattern": options.topic_pattern}
+        # Spark takes a topic whose name only contains a match, and those of Kafka's own
+        return {"subscribePattern": f"^(?!__)(?:{options.topic_pattern})$"}
     return {"subscribe": ",".join(options.topics)}
 
 

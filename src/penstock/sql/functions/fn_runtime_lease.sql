@@ -2,7 +2,8 @@
 --   p_incarnation  the process
 --   p_token        null: take it. Else renew: refused with PS019 once somebody else has taken it
 --   p_backlog      how many messages wait at the source; null when it does not know
---   returns        the token every commit shows, until when, the subscription's state and version, the ledger, and all its commits so far
+--   returns        the token every commit shows, until when, the subscription's state, the version (when taken, the one commits are judged
+--                  by; when renewed, the newest), the ledger, whether it was ever moved (`begun`), and all its commits so far
 --                  with the newest batches one by one: under the runtime's lock, so the difference of two renewals is the holder's own
 --   refuses        a subscription that another runtime holds, with PS020
 --   writes         subscription_runtime
@@ -42,15 +43,17 @@ begin
          rate_next_received = case when p_token is null or v_rolls then r.received else r.rate_next_received end,
          backlog = coalesce(p_backlog, r.backlog), backlog_at = case when p_backlog is null then r.backlog_at else clock_timestamp() end,
          backlog_since = case when p_backlog is null then r.backlog_since
-                              when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end
+                              when p_backlog > 0 then coalesce(r.backlog_since, clock_timestamp()) end,
+         is_stalled = r.is_stalled and p_backlog is distinct from 0
    where r.path = p_subscription;
   return query
-    select r.token, r.lease_until, s.state, s.version, r.stopping,
-           coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset))
+    select r.token, r.lease_until, s.state, case when p_token is null then r.version else s.version end, r.stopping,
+           coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset,
+                                                                 'floor', p.floor_offset))
                        from penstock.ingest_position p where p.path = s.path), '{}'),
            jsonb_build_object('executions', r.executions, 'deduplicated', r.deduplicated, 'dead_lettered', r.dead_lettered,
              'replays', r.replays, 'batches', r.batches, 'recent', r.recent, 'backlog', r.backlog,
-             'last_commit_s', extract(epoch from r.last_commit_at))
+             'last_commit_s', extract(epoch from r.last_commit_at), 'begun', r.begun)
       from penstock.subscription_runtime r join penstock.subscription s using (path) where r.path = p_subscription;
 end
 $$;

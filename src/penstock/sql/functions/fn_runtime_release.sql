@@ -10,7 +10,9 @@ declare
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_token);
-  update penstock.subscription_runtime r set lease_until = null, incarnation = null, stopping = false, backlog_since = null
+  update penstock.subscription_runtime r
+     set lease_until = null, released_at = clock_timestamp(), incarnation = null, stopping = false, backlog_since = null,
+         is_stalled = false
    where r.path = p_subscription;
   perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token));
   v_state := penstock.subscription_locked(p_subscription);

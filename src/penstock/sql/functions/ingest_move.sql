@@ -1,5 +1,5 @@
 -- ingest_move: move the ledger, never backwards, and forget identities that the source cannot send again.
---   writes  ingest_position, once_key
+--   writes  ingest_position, once_key, subscription_runtime: from now on it has begun, even if no part has a position yet
 create or replace function penstock.ingest_move(p_subscription text, p_positions jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -13,5 +13,6 @@ begin
    where k.scope = 'message:' || p_subscription and x.value ? 'floor'
      and k.key between format('%s:%s:', x.key, x.value ->> 'identity') || repeat('0', 20)
                    and format('%s:%s:', x.key, x.value ->> 'identity') || lpad(x.value ->> 'floor', 20, '0');
+  update penstock.subscription_runtime r set begun = true where r.path = p_subscription and not r.begun;
 end
 $$;

@@ -1,6 +1,6 @@
 -- ingest_replay: make an execution of a dead-lettered message after all, by the rules its subscription has now.
---   returns  the execution; refuses with PS023 while the message still cannot become one
---   writes   ingest_message, job, job_queue, ingest_dead_letter, execution_event
+--   returns  the execution, the first one's if its dedup key is taken; refuses with PS023 while it still cannot become one
+--   writes   once_key, ingest_message, job, job_queue, ingest_dead_letter, execution_event
 --   locks    the letter
 create or replace function penstock.ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -14,6 +14,7 @@ declare
     penstock.pools_known(v_content), coalesce(v_content #>> '{spec,dispatch,payload_from}', 'message.body') = 'message.json');
   v_target penstock.playbook_target := (penstock.playbook_targets(array[v_playbook]))[1];
   v_job_id bigint := nextval('penstock.job_id_seq');
+  v_first bigint;
 begin
   if v_fault is not null then
     raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id,
@@ -21,6 +22,10 @@ begin
         'playbook_not_allowed', 'its subscription does not allow that playbook',
         'pool_not_allowed', 'its subscription does not allow that pool')) ->> v_fault, v_fault)),
       hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
+  end if;
+  v_first := penstock.ingest_replay_first(v_letter, v_content, v_job_id, p_actor);
+  if v_first <> v_job_id then
+    return v_first;
   end if;
   perform penstock.partition_ensure('ingest_message', now());
   insert into penstock.ingest_message (

@@ -1,6 +1,6 @@
 -- subscription_schedule: the clock asks for drains of a scheduled subscription while it is ACTIVE, and of no other.
 --   The job's kind is drain:<subscription_id>: a path may be longer than a kind.
---   writes  schedule
+--   writes  schedule; cancels the drains that wait when it asks for no more
 create or replace function penstock.subscription_schedule(p_path text, p_actor penstock.actor_ref) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -15,6 +15,9 @@ begin
   v_id := 'subscription-' || v_number;
   if v_state <> 'ACTIVE' or v_spec ->> 'activation' is distinct from 'scheduled' then
     delete from penstock.schedule s where s.schedule_id = v_id;
+    if found then
+      perform penstock.drains_cancel('drain:' || v_number, p_actor);
+    end if;
     return;
   end if;
   v_next := penstock.schedule_next(v_spec ->> 'cadence', null, 'UTC', now());

@@ -1,4 +1,5 @@
--- subscriptions_watch: what the clock sees to: drains nobody runs, and runtimes that have a backlog and commit nothing.
+-- subscriptions_watch: what the clock sees to: drains nobody runs, runtimes that have a backlog and commit nothing, and
+--   subscriptions to be read all the time that no runtime holds.
 --   returns  how many subscriptions it had something to say of
 --   writes   subscription, subscription_runtime, execution_event, event_outbox
 create or replace function penstock.subscriptions_watch() returns integer
@@ -7,6 +8,7 @@ declare
   v_limit interval := penstock.config_text('subscription.stall_s', '60')::bigint * interval '1 second';
   v_path text;
   v_stalled record;
+  v_unattended record;
   v_count integer := 0;
 begin
   for v_path in
@@ -26,6 +28,23 @@ begin
   loop
     perform penstock.subscription_event(v_stalled.path, 'stalled', 'system:queue_tick', jsonb_build_object(
       'backlog', v_stalled.backlog, 'since', v_stalled.backlog_since, 'last_commit_at', v_stalled.last_commit_at));
+    v_count := v_count + 1;
+  end loop;
+  for v_unattended in
+    update penstock.subscription_runtime r set unattended_at = clock_timestamp()
+      from (select x.path, u.since
+              from penstock.subscription_runtime x join penstock.subscription s using (path)
+              join penstock.catalog c on c.path = s.path and c.version = s.version
+             cross join lateral (select greatest(x.lease_until, x.released_at, s.moved_at)) u(since)
+             where s.state = 'ACTIVE' and c.content #>> '{spec,mode}' = 'pull'
+               and coalesce(c.content #>> '{spec,activation}', 'continuous') = 'continuous'
+               and u.since < clock_timestamp() - v_limit and coalesce(x.unattended_at, '-infinity') < u.since
+               for update of x skip locked) n
+     where r.path = n.path
+    returning r.path, n.since, r.backlog, r.last_commit_at
+  loop
+    perform penstock.subscription_event(v_unattended.path, 'unattended', 'system:queue_tick', jsonb_build_object(
+      'since', v_unattended.since, 'backlog', v_unattended.backlog, 'last_commit_at', v_unattended.last_commit_at));
     v_count := v_count + 1;
   end loop;
   return v_count;

@@ -35,12 +35,17 @@ create table penstock.subscription_runtime (
   version integer,
   incarnation uuid,
   lease_until timestamptz,
+  released_at timestamptz,
   started_at timestamptz,
   stopping boolean not null default false,
   backlog bigint,
   backlog_at timestamptz,
   backlog_since timestamptz,
   is_stalled boolean not null default false,
+  -- when it was last said that nobody holds it; true until a runtime takes it or the subscription moves
+  unattended_at timestamptz,
+  -- whether a commit has moved the ledger, if only from nothing to nothing
+  begun boolean not null default false,
   last_commit_at timestamptz,
   received bigint not null default 0,
   executions bigint not null default 0,

@@ -1,4 +1,5 @@
 -- v_dead_letter: every dead letter in one, ids prefixed by what died. A read by origin and number uses an index.
+-- Of a message it says where it stood, not what it held: its headers are in ingest_dead_letter.
 create or replace view penstock.v_dead_letter as
 select 'job-' || d.dead_letter_id as id, 'job' as origin, d.job_id, d.job_kind as what, d.reason, d.error, d.snapshot, d.dead_at,
        d.resolved_at, d.resolved_by::text as resolved_by, d.resolution, d.replay_job_id, d.dead_letter_id as number
@@ -6,7 +7,6 @@ select 'job-' || d.dead_letter_id as id, 'job' as origin, d.job_id, d.job_kind a
 union all
 select 'ingest-' || d.dead_letter_id, 'ingest', null, d.subscription, d.reason, d.error,
        jsonb_build_object('subscription', d.subscription, 'message_id', d.message_id, 'part', d.part, 'source_offset', d.source_offset,
-         'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'attributes', d.attributes, 'playbook', d.playbook,
-         'pool', d.pool, 'dedup_key', d.dedup_key, 'directives', d.directives), d.dead_at,
+         'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'playbook', d.playbook, 'pool', d.pool), d.dead_at,
        d.resolved_at, d.resolved_by::text, d.resolution, d.replay_execution_id, d.dead_letter_id
   from penstock.ingest_dead_letter d;

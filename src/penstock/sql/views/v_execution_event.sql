@@ -1,4 +1,5 @@
 -- v_execution_event: the audit trail, read from the facts. execution_event adds what no other row says.
+-- Of a message's headers it names those that decided something, without their values: those are in ingest_message.
 create or replace view penstock.v_execution_event as
 select coalesce(j.execution_id, j.job_id) as execution_id, j.job_id, j.enqueued_at as happened_at, 'enqueued' as happening,
        j.actor::text as actor, null::smallint as attempt,
@@ -25,7 +26,11 @@ select m.execution_id, m.execution_id, m.ingested_at, 'subscription.message.disp
   from penstock.ingest_message m
 union all
 select m.execution_id, m.execution_id, m.ingested_at, 'subscription.message.directives_applied', 'system:ingest', null,
-       m.directives::jsonb
+       (select jsonb_object_agg(w.key, (
+                 select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+                          'header', x ->> 'header', 'controls', x ->> 'controls', 'reason', x ->> 'reason'))), '[]')
+                   from json_array_elements(case when json_typeof(m.directives -> w.key) = 'array' then m.directives -> w.key end) x))
+          from unnest(array['applied', 'ignored']) w(key))
   from penstock.ingest_message m where m.directives is not null
 union all
 select coalesce(e.execution_id, e.job_id), e.job_id, e.happened_at, e.happening, e.actor::text, null, e.detail

@@ -33,5 +33,19 @@ union all
 select 'dead_letters', case when count(*) > 0 then 'warn' else 'ok' end, count(*), min(d.dead_at), 'open dead letters, up to 1,000'
   from (select o.dead_at from penstock.v_job_queue_dead_letter_open o limit 1000) d
 union all
+select 'dead_letters:ingest', case when count(*) > 0 then 'warn' else 'ok' end, count(*), min(d.dead_at),
+       'open dead letters of messages, up to 1,000'
+  from (select o.dead_at from penstock.ingest_dead_letter o where o.resolved_at is null limit 1000) d
+union all
+select 'subscription:' || s.path, 'alert', r.backlog, case when u.is_unattended then u.since else r.backlog_since end,
+       case when u.is_unattended then 'unattended: it is ACTIVE, and no runtime holds it'
+            else 'stalled: its source has a backlog, and nothing is committed' end
+  from penstock.subscription s join penstock.subscription_runtime r using (path)
+  join penstock.catalog c on c.path = s.path and c.version = s.version
+ cross join lateral (select greatest(r.lease_until, r.released_at, s.moved_at) as since,
+                            coalesce(r.unattended_at > greatest(r.lease_until, r.released_at, s.moved_at), false)
+                              and coalesce(c.content #>> '{spec,activation}', 'continuous') = 'continuous' as is_unattended) u
+ where s.state = 'ACTIVE' and (r.is_stalled or u.is_unattended)
+union all
 select 'schedule:' || s.schedule_id, 'alert', null, s.last_run_at, s.last_error
   from penstock.schedule s where s.enabled and s.last_error is not null;

@@ -75,7 +75,7 @@ def envelope(message: IngestMessage, spec: SubscriptionSpec) -> Json:
     """What a playbook gets of a message. What is merged in never covers the three names of ours."""
     attributes = attributes_from_json(json.dumps(message.attributes))
     headers = normalise(attributes) if spec.headers.normalize else {}
-    data = _data(message.body, spec.dispatch.payload_from == "message.json")
+    data = _data(message, spec.dispatch.payload_from == "message.json")
     ours: Json = {
         "message": {
             "id": message.message_id,
@@ -98,10 +98,19 @@ def envelope(message: IngestMessage, spec: SubscriptionSpec) -> Json:
     return {**(merged if isinstance(merged, dict) else {}), **ours}
 
 
-def _data(body: bytes | None, is_json: bool) -> Any:
-    if body is None:
+def _data(message: IngestMessage, is_json: bool) -> Any:
+    if message.body is None:
         return None
-    return json.loads(body) if is_json else _text(body)
+    if not is_json:
+        return _text(message.body)
+    try:
+        return json.loads(message.body)
+    except (ValueError, RecursionError) as error:
+        # PostgreSQL takes integers of more digits, and deeper nesting, than Python reads: another try ends the same
+        raise PermanentError(
+            f"the body of message {message.message_id} is JSON that Python cannot read: {error}. "
+            f"To get such bodies as text, register {message.subscription} with payload_from: message.body"
+        ) from error
 
 
 def _text(value: bytes) -> str | dict[str, str]:

@@ -1,0 +1,111 @@
+"""Where a source and a ledger meet at odd angles: patterns, transactions, cut connections."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+
+from penstock.kernel import subscriptions
+from penstock.kernel.connection import Connection
+from penstock.pipeline.runtime import Runtime
+from tests.concurrency.sessions import wait_until
+from tests.ingest.support import PATH
+from tests.parts.kafka import Kafka
+from tests.pipeline import subscribing
+from tests.pipeline.holding import Holding
+from tests.pipeline.subscribing import Subscribe
+from tests.sql.support import rows, value
+
+subscribe = subscribing.subscribe
+
+
+@pytest.fixture
+def prefix(kafka_broker: Kafka) -> Iterator[str]:
+    name = f"p{uuid4().hex[:8]}"
+    yield name
+    for topic in kafka_broker.topics():
+        if name in topic:
+            kafka_broker.delete_topic(topic)
+
+
+def _read_topics(db: Connection) -> list[tuple[object, ...]]:
+    return rows(db, "select split_part(part, ':', 1), count(*) from penstock.ingest_message group by 1 order by 1")
+
+
+def test_a_pattern_is_for_whole_names_and_a_topic_that_comes_later_is_read_from_its_beginning(
+    spark: SparkSession, db: Connection, database: str, kafka_broker: Kafka, prefix: str, subscribe: Subscribe
+) -> None:
+    for name in (prefix, f"{prefix}-dlq", f"x{prefix}"):
+        kafka_broker.add_topic(name)
+        kafka_broker.publish(name, [(None, b"old", [])])
+    subscribe(
+        kafka_broker.credential,
+        source="kafka",
+        topic_pattern=f"{prefix}|{prefix}-late",
+        start="latest",
+        runtime={"trigger_ms": 200},
+    )
+    with Holding(spark, database):
+        wait_until(lambda: value(db, "select count(*) from penstock.ingest_position") == 1, "it has begun", 120)
+        kafka_broker.publish(prefix, [(None, b"new", [])])
+        wait_until(lambda: subscriptions.show(db, PATH).executions == 1, "what came since is read", 120)
+        kafka_broker.add_topic(f"{prefix}-late")
+        kafka_broker.publish(f"{prefix}-late", [(None, b"first", [])] * 3)
+        wait_until(lambda: subscriptions.show(db, PATH).executions == 4, "a later topic is read", 180)
+    assert _read_topics(db) == [(prefix, 1), (f"{prefix}-late", 3)]
+
+
+def test_the_first_topic_of_a_pattern_that_matched_none_is_read_from_its_beginning(
+    spark: SparkSession, db: Connection, database: str, kafka_broker: Kafka, prefix: str, subscribe: Subscribe
+) -> None:
+    subscribe(kafka_broker.credential, source="kafka", topic_pattern=f"{prefix}.*", start="latest")
+    Runtime(spark, database, PATH, once=True).run()
+    kafka_broker.add_topic(f"{prefix}-a")
+    kafka_broker.publish(f"{prefix}-a", [(None, b"first", [])] * 3)
+    Runtime(spark, database, PATH, once=True).run()
+    assert _read_topics(db) == [(f"{prefix}-a", 3)]
+
+
+def test_the_ledger_passes_the_marks_of_transactions(
+    spark: SparkSession, db: Connection, database: str, kafka_broker: Kafka, prefix: str, subscribe: Subscribe
+) -> None:
+    kafka_broker.add_topic(prefix)
+    subscribe(kafka_broker.credential, source="kafka", topic=prefix, runtime={"trigger_ms": 200})
+    options = {"bootstrap.servers": kafka_broker.credential["bootstrap_servers"], "transactional.id": prefix}
+    producer = Producer(options | {"log_level": 0})
+    producer.init_transactions(60)
+    with Holding(spark, database):
+        for commits in (True, False, True):
+            producer.begin_transaction()
+            for number in range(5):
+                producer.produce(prefix, b"%d" % number)
+            producer.flush(60)
+            if commits:
+                producer.commit_transaction(60)
+            else:
+                producer.abort_transaction(60)
+        wait_until(lambda: subscriptions.show(db, PATH).executions == 10, "what was committed is read", 120)
+        # ten records, five that were taken back, and three marks
+        next_offset = "select next_offset from penstock.ingest_position"
+        wait_until(lambda: value(db, next_offset) == 18, "the ledger is behind the last mark", 60)
+
+
+def test_a_connection_that_was_cut_does_not_keep_a_pause_from_ending_the_query(
+    spark: SparkSession, db: Connection, database: str, kafka_broker: Kafka, prefix: str, subscribe: Subscribe
+) -> None:
+    kafka_broker.add_topic(prefix)
+    kafka_broker.publish(prefix, [(None, b"1", [])])
+    subscribe(kafka_broker.credential, source="kafka", topic=prefix, runtime={"trigger_ms": 200})
+    with Holding(spark, database):
+        wait_until(lambda: subscriptions.show(db, PATH).executions == 1, "the first message is an execution", 120)
+        db.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+            " and application_name = 'penstock runtime'"
+        )
+        subscriptions.move(db, PATH, "pause")
+        wait_until(lambda: not spark.streams.active, "the query has ended", 60)
+        kafka_broker.publish(prefix, [(None, b"2", [])])
+        subscriptions.move(db, PATH, "resume")
+        wait_until(lambda: subscriptions.show(db, PATH).executions == 2, "it reads on", 120)
