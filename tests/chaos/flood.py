@@ -171,7 +171,8 @@ class Flood:
     @contextmanager
     def _held_up(self) -> Iterator[None]:
         """A commit waits for the runtime's row, its rows staged."""
-        with connect(self._url, application="flood lock") as db:
+        db = connect(self._url, application="flood lock")
+        try:
             db.execute("set idle_in_transaction_session_timeout = 0")
             while True:
                 self._until(self._is_staged, "rows are staged")
@@ -183,6 +184,9 @@ class Flood:
             self.tally.in_flight += 1
             self.tally.between += 1
             yield
+        finally:
+            # the server may be another one by now: nothing to be ended there
+            db.close()
 
     def _waits(self, within_s: float) -> bool:
         give_up_at = time.monotonic() + within_s

@@ -142,7 +142,7 @@ class Kafka:
             future.result(_ANSWER_S)
 
     def _format(self, properties: Path) -> None:
-        command = ["java", "-cp", self._classes, "kafka.tools.StorageTool", "format", "-t", self._identity]
+        command = ["java", "-cp", self._classes, "kafka.tools.StorageTool", "format", f"--cluster-id={self._identity}"]
         command += ["-c", str(properties)]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=_FORMAT_S)
         assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -39,7 +39,8 @@ def _counts(one: SubscriptionView) -> dict[str, int]:
     return {name: getattr(one, name) for name in COUNTED}
 
 
-@pytest.mark.parametrize("source", ["nats", pytest.param("kafka", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("source", ["nats", "kafka"])
 def test_two_workers_count_what_one_machine_does(
     db: Connection, database: str, source: str, subscribe: Subscribe, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

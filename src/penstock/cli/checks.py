@@ -186,6 +186,7 @@ def queue_checks(connection: Connection) -> list[Check]:
         *_some(rows, "due_overdue", "due jobs", lambda row: _late(row, "due jobs")),
         *_some(rows, "lanes_unsettled", "lanes", lambda row: _late(row, "lanes")),
         *_some(rows, "schedule:", "schedules", _schedule),
+        *_some(rows, "subscription:", "subscriptions", _subscription),
         *_some(rows, "dead_letters", "dead letters", _dead_letters),
     ]
 
@@ -242,6 +243,12 @@ def _late(row: Condition, name: str) -> Check:
 def _schedule(row: Condition) -> Check:
     schedule = row.part.removeprefix("schedule:")
     return Check("schedules", "warn", f"{schedule}: {row.detail}", f"Mend it: penstock schedule set {schedule} …")
+
+
+def _subscription(row: Condition) -> Check:
+    path = row.part.removeprefix("subscription:")
+    said = f"{path} since {cell(row.since)}: {row.detail}"
+    return Check("subscriptions", "warn", said, f"Run it: penstock subscription run {path}, or penstock up")
 
 
 def _dead_letters(row: Condition) -> Check:
