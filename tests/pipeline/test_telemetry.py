@@ -133,7 +133,7 @@ def test_a_batch_that_fails_is_a_span_with_its_error(
         "create function public.refuse() returns trigger language plpgsql as"
         " $$ begin raise exception using errcode = 'PS021', message = 'rows are gone'; end $$"
     )
-    db.execute("create trigger refuse before insert on penstock.ingest_position execute function public.refuse()")
+    db.execute("create trigger refuse before insert on penstock.job_queue execute function public.refuse()")
     nats_server.publish(f"{stream}.a", [(SECRET.encode(), [])])
     began_ns = time_ns()
     with pytest.raises(PenstockError):

@@ -37,9 +37,7 @@ class Starts:
     def first_ledger(self, floors: Mapping[str, int]) -> dict[str, Json]:
         """As it is written before anything was read. A queue begins after what it holds for acknowledged."""
         return {
-            part: {"identity": identity, "next": floors[part] + 1, "floor": floors[part]}
-            if part in floors
-            else {"identity": identity, "next": self.offsets[part]}
+            part: {"identity": identity, "next": floors[part] + 1 if part in floors else self.offsets[part]}
             for part, identity in self.identities.items()
         }
 

@@ -166,7 +166,7 @@ class Runtime:
         """A queue with a filter passes over what is not for us: the ledger follows, or it would look like a loss."""
         with suppress(PenstockError), self._connected() as connection:
             reached = {
-                part: {"identity": found.identities[part], "next": floor + 1, "floor": floor}
+                part: {"identity": found.identities[part], "next": floor + 1}
                 for part, floor in source.floors().items()
                 if part in found.identities
             }
@@ -225,12 +225,13 @@ class Runtime:
     ) -> bool:
         """The database is an older copy, and the stream still holds what came after it: read it all from there.
 
-        From the ledger's floor on: what was committed above it is known. False when somebody wants something else.
+        From the ledger's floor on, if it has one: what was committed above it is known. False when somebody wants
+        something else.
         """
         runtimes.said(connection, self.path, keeper.lease.token, "read_again", loss.to_json())
         log.warning("reads again", subscription=self.path, part=loss.part, first=loss.first, next=loss.next)
         floor = int(keeper.lease.positions[loss.part]["floor"])
-        with source.consumer_from(floor + 1) as consumer:
+        with source.consumer_from(loss.first if floor < 0 else floor + 1) as consumer:
             content = {**entry.content, "spec": {**entry.content["spec"], "consumer": consumer}}
             rewound = replace(entry, content=content)
             with cast(NatsSource, open_source(_spec(content), hosts.credentials())) as again:
