@@ -11,7 +11,7 @@ from penstock.kernel import runtimes
 from penstock.kernel.connection import Connection
 from penstock.model import Json
 from penstock.pipeline.keeper import Keeper
-from tests.concurrency.sessions import DEADLINE_S
+from tests.concurrency.sessions import DEADLINE_S, wait_until
 from tests.ingest.support import PATH, playbook, subscription
 
 
@@ -36,4 +36,28 @@ def test_it_does_not_look_away_while_a_look_at_the_source_is_under_way(db: Conne
             away.result(0.5)
         goes_on.set()
         away.result(DEADLINE_S)
+    keeper.end()
+
+
+def test_a_look_that_raises_anything_or_takes_its_time_does_not_end_the_renewal(db: Connection, database: str) -> None:
+    playbook(db)
+    subscription(db)
+    incarnation = uuid4()
+    keeper = Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+    looks: list[int] = []
+    goes_on = Event()
+
+    def lag(_: Mapping[str, Json]) -> int:
+        looks.append(1)
+        if len(looks) == 1:
+            raise ZeroDivisionError
+        assert goes_on.wait(DEADLINE_S)
+        return 7
+
+    keeper.watch(lag)
+    keeper.start()
+    wait_until(lambda: len(looks) == 2, "it looks, and looks again")
+    before = keeper.lease.lease_until
+    wait_until(lambda: keeper.lease.lease_until > before, "the lease is renewed meanwhile")
+    goes_on.set()
     keeper.end()
