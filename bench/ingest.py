@@ -29,6 +29,7 @@ DIRECTIVES = [
 ]
 START_S = 180
 LOOK_S = 0.05
+STILL_S = 3.0
 _INCARNATION = uuid4()
 # the columns of a staged row, as the baseline copies them
 STAGED = {
@@ -84,11 +85,15 @@ class Ingest:
             subscriptions.move(connection, PATH, action)
 
     def until_stopped(self, process: Process) -> None:
-        """Paused, and the query has ended: nothing is staged any more."""
+        """Paused, and no batch was committed for a while: what was under way has ended."""
         with connect(self.url) as connection:
-            last = subscriptions.show(connection, PATH).batches
-            time.sleep(3)
-            self._until(lambda: subscriptions.show(connection, PATH).batches == last, START_S, process)
+            since: dict[int, float] = {}
+
+            def is_still() -> bool:
+                batches = subscriptions.show(connection, PATH).batches
+                return time.monotonic() - since.setdefault(batches, time.monotonic()) > STILL_S
+
+            self._until(is_still, START_S, process)
 
     def batches(self, beyond: int = 0) -> list[Batch]:
         """In their order, without the messages that came first."""

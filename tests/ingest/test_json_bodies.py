@@ -74,6 +74,16 @@ def test_known_oddities_are_judged_alike(db: Connection) -> None:
     assert [body[:20] for body in BODIES if is_json(body) != _judged(db, body)] == []
 
 
+def test_a_batch_is_judged_as_its_bodies_are_one_by_one(db: Connection) -> None:
+    db.execute("create table penstock.ingest_stage_test (attempt text, body bytea)")
+    for number, body in enumerate(BODIES):
+        db.execute("insert into penstock.ingest_stage_test values (%s, '{}'), (%s, %s)", [str(number)] * 2 + [body])
+    judged = "select penstock.bodies_are_json('ingest_stage_test', array[%s])"
+    assert [
+        body[:20] for number, body in enumerate(BODIES) if value(db, judged, str(number)) != _judged(db, body)
+    ] == []
+
+
 _PIECES = [
     b"{",
     b"}",

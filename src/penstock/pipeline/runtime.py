@@ -164,13 +164,17 @@ class Runtime:
 
     def _follow(self, keeper: Keeper, found: Starts, source: Queue) -> None:
         """A queue with a filter passes over what is not for us: the ledger follows, or it would look like a loss."""
-        with suppress(PenstockError), self._connected() as connection:
+        try:
             reached = {
                 part: {"identity": found.identities[part], "next": floor + 1}
                 for part, floor in source.floors().items()
                 if part in found.identities
             }
-            runtimes.commit(connection, self.path, keeper.lease.token, reached, {})
+            with self._connected() as connection:
+                runtimes.commit(connection, self.path, keeper.lease.token, reached, {})
+        except PenstockError as error:
+            # the next start finds a floor beyond the ledger, and looks into it
+            log.warning("the ledger does not follow the source's floor", subscription=self.path, error=str(error))
 
     def _run_query(
         self, connection: Connection, keeper: Keeper, entry: CatalogEntry, found: Starts, source: Source, *, once: bool
