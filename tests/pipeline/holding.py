@@ -49,6 +49,6 @@ def run_once(spark: SparkSession, database: str) -> None:
 
 
 def staged(db: Connection) -> int:
-    """How many messages lie in the runtime's staging table."""
-    row = db.execute("select relname::text from pg_class where relname ~ '^ingest_stage_'").fetchone()
-    return 0 if row is None else int(value(db, f"select count(*) from penstock.{row[0]}"))
+    """How many messages lie in the runtime's staging tables."""
+    names = db.execute("select relname::text from pg_class where relname ~ '^ingest_stage_'").fetchall()
+    return sum(int(value(db, f"select count(*) from penstock.{name}")) for (name,) in names)

@@ -14,6 +14,7 @@ from penstock.kernel.connection import Connection
 from tests.concurrency.sessions import wait_until
 from tests.ingest.support import PATH, PLAYBOOK, playbook
 from tests.parts.nats import Nats
+from tests.pipeline.holding import staged
 from tests.pipeline.processes import RuntimeProcess
 from tests.sql.support import configure, value
 
@@ -95,7 +96,7 @@ def test_a_killed_runtime_leaves_nothing_behind_that_its_successor_does_not_fini
     messages = 3000
     nats_server.publish(f"{_stream(launch)}.a", [(b"%d" % n, []) for n in range(messages)])
     with launch("victim") as victim:
-        wait_until(lambda: _staged(db) > 0 or _executions(db) > 0, f"a batch is under way\n{victim.log()}", _START_S)
+        wait_until(lambda: staged(db) > 0 or _executions(db) > 0, f"a batch is under way\n{victim.log()}", _START_S)
         victim.kill()
     with launch("successor") as successor:
         wait_until(lambda: _executions(db) == messages, f"all are there\n{successor.log()}", _START_S)
@@ -118,10 +119,3 @@ def test_a_signal_to_the_whole_group_ends_a_runtime_in_order(
         assert "Traceback" not in first.log()
     left = subscriptions.show(db, PATH)
     assert (left.state, left.lease_until, left.incarnation) == ("ACTIVE", None, None)
-
-
-def _staged(db: Connection) -> int:
-    row = db.execute("select relname::text from pg_class where relname ~ '^ingest_stage_'").fetchone()
-    if row is None:
-        return 0
-    return int(value(db, f"select count(*) from penstock.{row[0]}"))

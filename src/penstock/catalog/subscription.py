@@ -18,7 +18,7 @@ from penstock.catalog.runtime import (
     read_limits,
     read_runtime,
 )
-from penstock.catalog.source import BUILT_IN, SourceOptions, Start, read_options, read_start, source_kind
+from penstock.catalog.source import BUILT_IN, KafkaOptions, SourceOptions, Start, read_options, read_start, source_kind
 from penstock.catalog.spool import Spool, read_spool
 from penstock.catalog.values import flag, one_of, whole
 
@@ -71,6 +71,11 @@ class SubscriptionSpec:
     dedup: Dedup
     spool: Spool | None
     ingress: Ingress | None
+
+    @property
+    def is_queue(self) -> bool:
+        """Its source hands messages out and has each one acknowledged; else it is a log, read by offset."""
+        return not isinstance(self.options, KafkaOptions)
 
     def playbooks(self) -> tuple[str, ...]:
         """Every playbook it may start, sorted."""

@@ -86,22 +86,29 @@ def said(connection: Connection, path: str, token: int, happening: str, detail: 
         )
 
 
-def stage_open(connection: Connection, path: str, token: int) -> str:
+def stage_open(connection: Connection, path: str, token: int, lane: int = 0) -> str:
     """fn_ingest_stage_open: the staging table's name."""
     with translated(connection):
-        row = connection.execute("select penstock.fn_ingest_stage_open(%s, %s::bigint)", [path, token]).fetchone()
+        row = connection.execute(
+            "select penstock.fn_ingest_stage_open(%s, %s::bigint, %s::int)", [path, token, lane]
+        ).fetchone()
     assert row is not None
     return str(row[0])
 
 
 def commit(
-    connection: Connection, path: str, token: int, positions: Mapping[str, Json], expected: Mapping[str, int]
+    connection: Connection,
+    path: str,
+    token: int,
+    positions: Mapping[str, Json],
+    expected: Mapping[str, int],
+    lane: int = 0,
 ) -> Committed:
     """fn_ingest_commit."""
     with translated(connection):
         row = connection.execute(
-            "select penstock.fn_ingest_commit(%s, %s::bigint, %s::jsonb, %s::jsonb)",
-            [path, token, json_text(dict(positions)), json_text(dict(expected))],
+            "select penstock.fn_ingest_commit(%s, %s::bigint, %s::jsonb, %s::jsonb, %s::int)",
+            [path, token, json_text(dict(positions)), json_text(dict(expected)), lane],
         ).fetchone()
     assert row is not None
     return Committed(**row[0])
@@ -134,8 +141,10 @@ def staged_acks(connection: Connection, stage: str, attempts: list[str]) -> list
     return [row[0] for row in rows]
 
 
-def stage_clear(connection: Connection, path: str, token: int) -> bool:
+def stage_clear(connection: Connection, path: str, token: int, lane: int = 0) -> bool:
     """fn_ingest_stage_clear."""
     with translated(connection):
-        row = connection.execute("select penstock.fn_ingest_stage_clear(%s, %s::bigint)", [path, token]).fetchone()
+        row = connection.execute(
+            "select penstock.fn_ingest_stage_clear(%s, %s::bigint, %s::int)", [path, token, lane]
+        ).fetchone()
     return row is not None and bool(row[0])

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 import structlog
 from pyspark.sql.streaming.query import StreamingQuery
@@ -23,34 +23,39 @@ Lag = Callable[[Mapping[str, Json]], int | None]
 
 
 class Progress:
-    """What a query says of its last batch. `limit` is what a batch may hold under max_dispatch_per_sec."""
+    """What a query says of its last batch. `limit` is what a batch may hold under max_dispatch_per_sec.
 
-    def __init__(self, query: StreamingQuery, limit: int | None) -> None:
+    `done` says which batch was committed last: Spark may have ended one more.
+    """
+
+    def __init__(self, query: StreamingQuery, limit: int | None, done: Callable[[], int]) -> None:
         self.limit = limit
         self._query = query
+        self._done = done
         self._is_limited = False
+        self._seen: int | None = None
         self._passed: int | None = None
+        self._ends: dict[str, int] = {}
 
     def ends(self) -> dict[str, int]:
-        """Kafka's parts and where the last batch ended: beyond its last message there may be marks of transactions.
+        """Kafka's parts and where the last committed batch ended, as far as Spark has told.
 
-        Nothing for a queue, whose offsets count what was asked for.
+        Beyond its last message there may be marks of transactions. Nothing for a queue, whose offsets count what was
+        asked for.
         """
         last = self._query.lastProgress
-        if last is None:
-            return {}
-        ends = last["sources"][0]["endOffset"]
-        ends = json.loads(ends) if isinstance(ends, str) else ends
-        topics = {topic: parts for topic, parts in (ends or {}).items() if isinstance(parts, dict)}
-        return {f"{topic}:{part}": int(at) for topic, parts in topics.items() for part, at in parts.items()}
+        if last is not None and self._seen != last["batchId"] <= self._done():
+            self._seen = last["batchId"]
+            self._ends = _ends(last["sources"][0]["endOffset"])
+        return self._ends
 
     def new_ends(self) -> dict[str, int]:
         """The same, once per batch."""
-        last = self._query.lastProgress
-        if last is None or last["batchId"] == self._passed:
+        ends = self.ends()
+        if self._seen == self._passed:
             return {}
-        self._passed = last["batchId"]
-        return self.ends()
+        self._passed = self._seen
+        return ends
 
     def has_met_its_limit(self) -> bool:
         """True once per engagement: from the first full batch to the first that is not."""
@@ -59,6 +64,12 @@ class Progress:
             return False
         was, self._is_limited = self._is_limited, int(last["numInputRows"]) >= self.limit
         return self._is_limited and not was
+
+
+def _ends(said: Any) -> dict[str, int]:
+    by_topic = json.loads(said) if isinstance(said, str) else said
+    topics = {topic: parts for topic, parts in (by_topic or {}).items() if isinstance(parts, dict)}
+    return {f"{topic}:{part}": int(at) for topic, parts in topics.items() for part, at in parts.items()}
 
 
 def lag_of(spec: SubscriptionSpec, source: Source, progress: Progress) -> Lag:

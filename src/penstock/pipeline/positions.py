@@ -28,6 +28,11 @@ class Starts:
     identities: dict[str, str]
     losses: tuple[Loss, ...]
 
+    def named(self) -> dict[str, str]:
+        """What makes each part that one; also by topic, for parts that appear later."""
+        topics = {part.rpartition(":")[0] or part: identity for part, identity in self.identities.items()}
+        return topics | self.identities
+
     def behind(self, losses: tuple[Loss, ...]) -> "Starts":
         """The same, but for what the source has acknowledged and the ledger has never seen: that says more."""
         passed = {one.part: one.next for one in losses if one.next is not None}

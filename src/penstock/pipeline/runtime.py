@@ -26,9 +26,11 @@ from penstock.kernel.runtimes import Lease
 from penstock.kernel.subscriptions import not_active
 from penstock.model import Json
 from penstock.pipeline import hosts
+from penstock.pipeline.committer import Committer, Terms
 from penstock.pipeline.keeper import Keeper
 from penstock.pipeline.lag import Progress, lag_of
 from penstock.pipeline.positions import Loss, Starts, ahead, starts
+from penstock.pipeline.sink import SinkOptions
 from penstock.pipeline.stream import Stream
 from penstock.pipeline.telemetry import Sight, Telemetry
 from penstock.sources.contract import Queue, Source
@@ -180,27 +182,34 @@ class Runtime:
         self, connection: Connection, keeper: Keeper, entry: CatalogEntry, found: Starts, source: Source, *, once: bool
     ) -> None:
         content, spec = entry.content, _spec(entry.content)
-        checkpoint = Path(tempfile.mkdtemp(prefix="penstock-checkpoint-"))
-        stream = Stream(
-            spec=spec,
-            content=content,
-            credential=hosts.credentials().get(spec.auth) if spec.auth else {},
-            starts=found,
-            token=keeper.lease.token,
-            stage=runtimes.stage_open(connection, self.path, keeper.lease.token),
-            checkpoint=checkpoint,
-            once=once,
-        )
+        terms = Terms(spec, keeper.lease.token, found.named())
+        # Spark wants a place for its checkpoints; the ledger is ours
+        folder = Path(tempfile.mkdtemp(prefix="penstock-checkpoint-"))
         try:
             before = keeper.lease.counts
-            query = stream.start(self.spark)
-            progress = Progress(query, stream.batch if spec.limits.max_dispatch_per_sec else None)
-            keeper.watch(lag_of(spec, source, progress))
-            with self._sight.reading(query, spec.source, before, lambda: keeper.latest(connection)):
-                self._watch(connection, keeper, query, progress, entry.version)
+            with (
+                connect(self.database_url, application="penstock commit") as own,
+                Committer(terms, own, folder) as committer,
+            ):
+                stream = Stream(
+                    spec=spec,
+                    content=content,
+                    credential=hosts.credentials().get(spec.auth) if spec.auth else {},
+                    starts=found,
+                    sink=SinkOptions(committer.stages, committer.address),
+                    checkpoint=folder / "spark",
+                    once=once,
+                )
+                query = stream.start(self.spark)
+                progress = Progress(
+                    query, stream.batch if spec.limits.max_dispatch_per_sec else None, lambda: committer.done
+                )
+                keeper.watch(lag_of(spec, source, progress))
+                with self._sight.reading(query, spec.source, before, lambda: keeper.latest(connection)):
+                    self._watch(connection, keeper, query, progress, committer, entry.version)
         finally:
             keeper.watch(None)
-            shutil.rmtree(checkpoint, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _starts(self, connection: Connection, keeper: Keeper, entry: CatalogEntry, source: Source) -> Starts | None:
         """Where to begin; None when somebody wants something else before that is known."""
@@ -260,11 +269,17 @@ class Runtime:
         runtimes.position_set(connection, self.path, keeper.lease.token, found.ledger(), found.losses[0].reason, detail)
 
     def _watch(
-        self, connection: Connection, keeper: Keeper, query: StreamingQuery, progress: Progress, version: int
+        self,
+        connection: Connection,
+        keeper: Keeper,
+        query: StreamingQuery,
+        progress: Progress,
+        committer: Committer,
+        version: int,
     ) -> None:
         give_up_at = time.monotonic() + _DRAIN_S if self.once else None
         try:
-            while query.isActive and not self._wants_else(keeper, version):
+            while query.isActive and committer.failure is None and not self._wants_else(keeper, version):
                 keeper.check()
                 self._sight.look(keeper.lease)
                 if progress.has_met_its_limit():
@@ -273,11 +288,14 @@ class Runtime:
                 if self.stop.wait(_LOOK_S) or (give_up_at is not None and time.monotonic() > give_up_at):
                     break
             failure = query.exception()
-            if failure is not None:
+            if failure is not None and committer.failure is None:
                 raise _failure(str(failure))
         finally:
             if query.isActive:
                 self._end_query(keeper, query)
+            committer.settle()
+        if committer.failure is not None:
+            raise _not_committed(committer.failure) from committer.failure
 
     def _pass_gaps(self, connection: Connection, keeper: Keeper, progress: Progress) -> None:
         """The ledger follows a batch that ended in marks of transactions: else their removal would look like a loss."""
@@ -317,6 +335,12 @@ def _failure(text: str) -> PenstockError:
         return RuntimeReplaced(said)
     causes = ours or [line for line in lines if "Caused by" in line]
     return _QueryFailed((causes[-1] if causes else lines[0] if lines else "the query ended")[:1000])
+
+
+def _not_committed(error: Exception) -> PenstockError:
+    if isinstance(error, RuntimeReplaced):
+        return error
+    return _QueryFailed(f"{type(error).__module__}.{type(error).__name__}: {error}"[:1000])
 
 
 def _spec(content: Json) -> SubscriptionSpec:

@@ -19,6 +19,7 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} [spark %p] %m%n%ex{short}
 """
+_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 _launching = threading.local()
 REDACTED = r"(?i)secret|password|token|access[.]?key|jaas|keystore|truststore|sink|content"
 
@@ -52,6 +53,9 @@ def spark_session(master: str, folder: Path, options: Mapping[str, str] | None =
         .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         .config("spark.sql.streaming.metricsEnabled", "false")
         .config("spark.sql.streaming.stopTimeout", "30s")
+        # nobody reads them, the ledger says where to begin: no checksums, and no process forked to set each one's mode
+        .config("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
+        .config("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINTS)
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "5000")
         .config("spark.redaction.regex", REDACTED)
         .config("spark.sql.redaction.options.regex", REDACTED)

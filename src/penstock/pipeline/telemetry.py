@@ -10,6 +10,7 @@ from opentelemetry.trace import Tracer
 from py4j.protocol import Py4JError
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock.errors import PenstockError
 from penstock.kernel.runtimes import Counts, Lease
 from penstock.pipeline.batches import Batch, Batches
 from penstock.pipeline.metrics import Metrics, State, Tally, served
@@ -78,12 +79,16 @@ class Sight:
         if self._metrics is not None:
             self._metrics.begins(self._path, source)
         self.says("reading")
+        failure: PenstockError | None = None
         try:
             yield
+        except PenstockError as error:
+            failure = error
+            raise
         finally:
             # a JVM that is gone has told its last
             with suppress(Py4JError, OSError):
-                self._ended(query, latest())
+                self._ended(query, latest(), failure)
             self._query = self._batches = None
             self.says("starting")
 
@@ -110,8 +115,8 @@ class Sight:
         if self._metrics is not None:
             self._metrics.took(self._path, self._source, batch.duration_ms / 1000)
 
-    def _ended(self, query: StreamingQuery, lease: Lease) -> None:
+    def _ended(self, query: StreamingQuery, lease: Lease, failure: PenstockError | None) -> None:
         self.look(lease, is_over=True)
-        failure = query.exception()
-        if failure is not None and self._tracer is not None:
-            failed_span(self._tracer, self._path, self._source, self._idle_at, str(failure))
+        said = query.exception() or failure
+        if said is not None and self._tracer is not None:
+            failed_span(self._tracer, self._path, self._source, self._idle_at, str(said))

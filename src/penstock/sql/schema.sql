@@ -1399,16 +1399,16 @@ begin
 end
 $_$;
 
--- Name: fn_ingest_commit(text, bigint, jsonb, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_ingest_commit(text, bigint, jsonb, jsonb, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) RETURNS jsonb
+CREATE FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer DEFAULT 0) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET work_mem TO '64MB'
     AS $$
 declare
   v_held penstock.subscription_runtime;
-  v_stage text := penstock.stage_name(p_subscription, p_runtime_token);
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
   v_attempts text[] := array(select jsonb_object_keys(p_expected));
   v_content jsonb;
   v_verdicts penstock.ingest_verdict[];
@@ -1476,30 +1476,30 @@ CREATE FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token big
     from penstock.subscription s join penstock.subscription_runtime r using (path) where s.path = p_subscription
 $$;
 
--- Name: fn_ingest_stage_clear(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_ingest_stage_clear(text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) RETURNS boolean
+CREATE FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer DEFAULT 0) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '200ms'
     AS $$
 begin
-  execute format('truncate penstock.%I', penstock.stage_name(p_subscription, p_runtime_token));
+  execute format('truncate penstock.%I', penstock.stage_name(p_subscription, p_runtime_token, p_lane));
   return true;
 exception when lock_not_available or undefined_table then
   return false;
 end
 $$;
 
--- Name: fn_ingest_stage_open(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_ingest_stage_open(text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) RETURNS text
+CREATE FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer DEFAULT 0) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
   v_held penstock.subscription_runtime;
-  v_name text := penstock.stage_name(p_subscription, p_runtime_token);
+  v_name text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
   v_old text;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
@@ -1509,7 +1509,9 @@ begin
   end if;
   for v_old in
     select c.relname from pg_class c
-     where c.relnamespace = 'penstock'::regnamespace and c.relname ~ ('^' || substring(v_name from '^ingest_stage_[0-9]+_') || '[0-9]+$')
+     where c.relnamespace = 'penstock'::regnamespace
+       and c.relname ~ ('^' || substring(v_name from '^ingest_stage_[0-9]+_') || '[0-9]+_[01]$')
+       and left(c.relname, -1) <> left(v_name, -1)
   loop
     perform penstock.stage_drop(v_old);
   end loop;
@@ -2151,7 +2153,7 @@ begin
      set lease_until = null, released_at = clock_timestamp(), incarnation = null, stopping = false, backlog_since = null,
          is_stalled = false
    where r.path = p_subscription;
-  perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token));
+  perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token, lane)) from generate_series(0, 1) lane;
   v_state := penstock.subscription_locked(p_subscription);
   if v_state = 'DRAINING' then
     v_state := penstock.subscription_moved(p_subscription, 'DEACTIVATED', 'system:runtime');
@@ -3879,13 +3881,20 @@ exception when lock_not_available then
 end
 $$;
 
--- Name: stage_name(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: stage_name(text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.stage_name(p_subscription text, p_token bigint) RETURNS text
-    LANGUAGE sql STABLE
+CREATE FUNCTION penstock.stage_name(p_subscription text, p_token bigint, p_lane integer) RETURNS text
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select format('ingest_stage_%s_%s', s.subscription_id, p_token) from penstock.subscription s where s.path = p_subscription
+begin
+  if p_lane is null or p_lane not in (0, 1) then
+    raise exception using errcode = 'PS011', message = format('there is no lane %s of a staging table', coalesce(p_lane::text, 'null')),
+      hint = 'Lanes are 0 and 1.';
+  end if;
+  return (select format('ingest_stage_%s_%s_%s', s.subscription_id, p_token, p_lane)
+            from penstock.subscription s where s.path = p_subscription);
+end
 $$;
 
 -- Name: subscription_activable(text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -6087,11 +6096,11 @@ GRANT ALL ON FUNCTION penstock.fn_executor_grant_set(p_actor text, p_executor_ki
 REVOKE ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_executor_kind text, p_registered_by text, p_db_role text) TO workflow_admin;
 
--- Name: FUNCTION fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) TO penstock_pipeline;
-GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) TO workflow_admin;
 
 -- Name: FUNCTION fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -6105,17 +6114,17 @@ REVOKE ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_to
 GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO workflow_admin;
 
--- Name: FUNCTION fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) TO penstock_pipeline;
-GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) TO workflow_admin;
 
--- Name: FUNCTION fn_ingest_stage_open(p_subscription text, p_runtime_token bigint); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) TO penstock_pipeline;
-GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO workflow_admin;
 
 -- Name: FUNCTION fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
@@ -6566,9 +6575,9 @@ REVOKE ALL ON FUNCTION penstock.silence_watch() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.stage_drop(p_stage text) FROM PUBLIC;
 
--- Name: FUNCTION stage_name(p_subscription text, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION stage_name(p_subscription text, p_token bigint, p_lane integer); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.stage_name(p_subscription text, p_token bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.stage_name(p_subscription text, p_token bigint, p_lane integer) FROM PUBLIC;
 
 -- Name: FUNCTION subscription_activable(p_path text); Type: ACL; Schema: penstock; Owner: -
 

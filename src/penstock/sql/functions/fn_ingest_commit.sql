@@ -3,16 +3,17 @@
 --   p_positions      {part: {"identity": …, "next": first offset not read, "floor": all below are acknowledged}}
 --   p_expected       {task attempt: rows it staged}, {} to move the ledger alone; any difference raises PS021: unlogged
 --                    staging is empty after a crash
+--   p_lane           the staging table they are in, 0 or 1
 --   returns          {"received", "executions", "deduplicated", "dead_lettered", "replays"}
 --   writes           ingest_message, job, job_queue, ingest_dead_letter, execution_event, once_key, ingest_position,
 --                    subscription_runtime
 --   locks            the runtime's row first, then once_key (by scope, key)
 create or replace function penstock.fn_ingest_commit(
-  p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb) returns jsonb
+  p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane int default 0) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp set work_mem = '64MB' as $$
 declare
   v_held penstock.subscription_runtime;
-  v_stage text := penstock.stage_name(p_subscription, p_runtime_token);
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
   v_attempts text[] := array(select jsonb_object_keys(p_expected));
   v_content jsonb;
   v_verdicts penstock.ingest_verdict[];

@@ -1,10 +1,11 @@
--- fn_ingest_stage_clear: empty a runtime's staging table after a commit and its acknowledgements.
+-- fn_ingest_stage_clear: empty a staging table of a runtime after a commit and its acknowledgements.
 --   returns  whether it is empty; not while a stopped task holds the table: its rows are never committed, only in the way
 --   locks    the table, for at most 200 ms
-create or replace function penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint) returns boolean
+create or replace function penstock.fn_ingest_stage_clear(
+  p_subscription text, p_runtime_token bigint, p_lane int default 0) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '200ms' as $$
 begin
-  execute format('truncate penstock.%I', penstock.stage_name(p_subscription, p_runtime_token));
+  execute format('truncate penstock.%I', penstock.stage_name(p_subscription, p_runtime_token, p_lane));
   return true;
 exception when lock_not_available or undefined_table then
   return false;

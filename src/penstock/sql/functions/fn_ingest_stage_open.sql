@@ -1,12 +1,14 @@
--- fn_ingest_stage_open: make the staging table of a runtime, and drop those of the runtimes before it.
+-- fn_ingest_stage_open: make a staging table of a runtime, and drop those of the runtimes before it.
+--   p_lane   which of its tables, 0 or 1
 --   returns  its name in the schema penstock. Unlogged: after a crash of the server it is empty, and the commit notices
 --   writes   a table that penstock_pipeline may insert into; the job ids are taken when rows come in
 --   locks    the runtime's row
-create or replace function penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint) returns text
+create or replace function penstock.fn_ingest_stage_open(
+  p_subscription text, p_runtime_token bigint, p_lane int default 0) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_held penstock.subscription_runtime;
-  v_name text := penstock.stage_name(p_subscription, p_runtime_token);
+  v_name text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
   v_old text;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
@@ -16,7 +18,9 @@ begin
   end if;
   for v_old in
     select c.relname from pg_class c
-     where c.relnamespace = 'penstock'::regnamespace and c.relname ~ ('^' || substring(v_name from '^ingest_stage_[0-9]+_') || '[0-9]+$')
+     where c.relnamespace = 'penstock'::regnamespace
+       and c.relname ~ ('^' || substring(v_name from '^ingest_stage_[0-9]+_') || '[0-9]+_[01]$')
+       and left(c.relname, -1) <> left(v_name, -1)
   loop
     perform penstock.stage_drop(v_old);
   end loop;

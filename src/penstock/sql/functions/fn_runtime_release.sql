@@ -1,6 +1,6 @@
 -- fn_runtime_release: a runtime has ended in good order. A subscription that was draining is DEACTIVATED then.
 --   returns  the subscription's state; refuses a runtime that was replaced with PS019
---   writes   subscription_runtime; drops its staging table
+--   writes   subscription_runtime; drops its staging tables
 --   locks    the runtime's row, then the subscription's
 create or replace function penstock.fn_runtime_release(p_subscription text, p_token bigint) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -14,7 +14,7 @@ begin
      set lease_until = null, released_at = clock_timestamp(), incarnation = null, stopping = false, backlog_since = null,
          is_stalled = false
    where r.path = p_subscription;
-  perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token));
+  perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token, lane)) from generate_series(0, 1) lane;
   v_state := penstock.subscription_locked(p_subscription);
   if v_state = 'DRAINING' then
     v_state := penstock.subscription_moved(p_subscription, 'DEACTIVATED', 'system:runtime');

@@ -1,0 +1,222 @@
+"""The runtime's side of the sink: what the tasks have staged becomes executions, one batch after another."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Condition, Event, Thread
+from types import TracebackType
+from typing import Self, cast
+
+import structlog
+
+from penstock.catalog.subscription import SubscriptionSpec
+from penstock.errors import SourceChanged, SourceUnfit
+from penstock.kernel import runtimes, subscriptions
+from penstock.kernel.connection import Connection
+from penstock.model import Json
+from penstock.pipeline import hosts
+from penstock.pipeline.handover import Answer, Batch, Inlet, Share
+from penstock.sources.contract import Queue, Source
+from penstock.sources.kafka import KafkaSource
+from penstock.sources.opening import open_source
+
+log = structlog.get_logger("penstock.runtime")
+
+_LOOK_S = 0.1
+_END_S = 60
+_NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Terms:
+    """By what a runtime commits."""
+
+    spec: SubscriptionSpec
+    token: int
+    # part, or its topic, to what makes it that one
+    identities: Mapping[str, str]
+
+    @property
+    def per_s(self) -> int:
+        return self.spec.limits.max_dispatch_per_sec or 0
+
+    @property
+    def lanes(self) -> int:
+        """Two, where the next batch may be read before this one is committed.
+
+        A queue counts what is not acknowledged yet as its backlog, and limits count what is not committed.
+        """
+        return 1 if self.spec.is_queue or self.spec.max_in_flight() or self.per_s else 2
+
+
+class Committer:
+    """A thread that commits in the order batches are handed over, with connections that stay open.
+
+    With two lanes a batch is taken before it is committed, and the next one waits for that. The first failure is the
+    last thing it does: whatever was staged is read again, from the ledger.
+    """
+
+    def __init__(self, terms: Terms, connection: Connection, folder: Path) -> None:
+        self._terms = terms
+        # for all batches: a server that was started again may be an older copy, and only a start from the ledger asks
+        self._connection = connection
+        self.stages = [
+            runtimes.stage_open(connection, terms.spec.path, terms.token, lane) for lane in range(terms.lanes)
+        ]
+        self._inlet = Inlet(folder)
+        self.address = self._inlet.address
+        # the last batch that is committed, by Spark's number
+        self.done = -1
+        self.failure: Exception | None = None
+        self._source: Source | None = None
+        self._is_busy = False
+        self._turn = Condition()
+        self._end = Event()
+        self._thread = Thread(target=self._run, name=f"commits {terms.spec.path}", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """What is being committed may end; should it take too long, the next token fences it off."""
+        self._end.set()
+        self._thread.join(_END_S)
+        if self._thread.is_alive():
+            log.warning("a commit goes on without its runtime", subscription=self._terms.spec.path)
+
+    def settle(self) -> None:
+        """Wait until nothing is being committed."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._is_busy, _END_S)
+
+    def _run(self) -> None:
+        try:
+            while not self._end.is_set():
+                self._inlet.next(_LOOK_S, self._take)
+        finally:
+            self._inlet.close()
+            if self._source is not None:
+                self._source.close()
+
+    def _take(self, batch: Batch, answer: Answer) -> None:
+        if self.failure is not None:
+            answer.refused(f"an earlier batch was not committed: {self.failure}")
+            return
+        with self._turn:
+            self._is_busy = True
+        try:
+            if batch.is_aborted:
+                self._give_back(batch)
+            else:
+                if self._terms.lanes > 1:
+                    answer.taken()
+                self._commit(batch)
+            answer.taken()
+        except Exception as error:
+            # whatever it is: the runtime hears of it, and starts again
+            self.failure = error
+            answer.refused(f"{type(error).__name__}: {error}")
+        finally:
+            with self._turn:
+                self._is_busy = False
+                self._turn.notify_all()
+
+    def _commit(self, batch: Batch) -> None:
+        began = time.monotonic()
+        if batch.shares:
+            self._make_executions(batch)
+        self.done = batch.number
+        self._await_room(began, batch.rows)
+
+    def _make_executions(self, batch: Batch) -> None:
+        terms, shares = self._terms, batch.shares
+        floors: Mapping[str, int] = {}
+        if terms.spec.is_queue:
+            self._check_queue(shares)
+            floors = self._queue().floors()
+        else:
+            self._check_topics()
+        positions = self._positions(shares, floors)
+        expected = {one.attempt: one.rows for one in shares}
+        lane = shares[0].lane
+        runtimes.commit(self._connection, terms.spec.path, terms.token, positions, expected, lane)
+        if terms.spec.is_queue:
+            self._queue().acknowledge(self._handles(shares))
+        runtimes.stage_clear(self._connection, terms.spec.path, terms.token, lane)
+
+    def _give_back(self, batch: Batch) -> None:
+        if self._terms.spec.is_queue:
+            self._queue().give_back(self._handles(batch.shares))
+
+    def _handles(self, shares: list[Share]) -> list[str]:
+        return runtimes.staged_acks(self._connection, self.stages[shares[0].lane], [one.attempt for one in shares])
+
+    def _positions(self, shares: list[Share], floors: Mapping[str, int]) -> dict[str, Json]:
+        nexts: Counter[str] = Counter()
+        for one in shares:
+            for part, following in one.nexts.items():
+                nexts[part] = max(nexts[part], following)
+        # a queue's floor may be beyond the last message for us
+        return {
+            part: {"identity": self._identity(part), "next": max(following, floors[part] + 1), "floor": floors[part]}
+            if part in floors
+            else {"identity": self._identity(part), "next": following}
+            for part, following in nexts.items()
+        }
+
+    def _check_topics(self) -> None:
+        """Spark's connector knows a topic by its name: one made again that has outgrown the old offsets passes it."""
+        for topic in cast(KafkaSource, self._opened()).topics():
+            self._check_identity(topic.name, topic.id)
+
+    def _check_identity(self, part: str, identity: str) -> None:
+        if self._terms.identities.get(part, identity) != identity:
+            raise SourceChanged(f"{part} was made again since the runtime started: nothing was committed")
+
+    def _check_queue(self, shares: list[Share]) -> None:
+        """Looked at after the fetch: a queue says nothing when it was made again, or removes what nobody has read.
+
+        Nothing is committed then, and the runtime starts again, with the ledger held against what is there now.
+        """
+        known = subscriptions.positions(self._connection, self._terms.spec.path)
+        ledger = {at.part: at.next_offset for at in known}
+        for span in self._queue().spans():
+            self._check_identity(span.part, span.identity)
+            first = min((one.firsts.get(span.part, span.first) for one in shares), default=span.first)
+            if span.keeps and ledger.get(span.part, span.first) < min(first, span.first):
+                raise SourceChanged(f"{span.part} has removed messages before they were read: nothing was committed")
+
+    def _identity(self, part: str) -> str:
+        identities = self._terms.identities
+        found = identities.get(part) or identities.get(part.rpartition(":")[0])
+        if found is None:
+            raise SourceUnfit(
+                f"{self._terms.spec.path}: a message of part {part} came, and the source did not name that part "
+                "when the runtime started: spans() must name a part before its first message is handed out"
+            )
+        return found
+
+    def _await_room(self, began: float, rows: int) -> None:
+        """Until the next batch fits under max_in_flight and the rate, or nobody wants it any more."""
+        terms = self._terms
+        until = began + rows / terms.per_s if terms.per_s else began
+        in_flight = terms.spec.max_in_flight()
+        while (in_flight or time.monotonic() < until) and not self._end.is_set():
+            room = runtimes.room(self._connection, terms.spec.path, terms.token, in_flight or _NO_LIMIT)
+            if room < 0 or (room >= terms.spec.batch() and time.monotonic() >= until):
+                return
+            self._end.wait(_LOOK_S)
+
+    def _queue(self) -> Queue:
+        return cast(Queue, self._opened())
+
+    def _opened(self) -> Source:
+        """A client of this thread's own."""
+        if self._source is None:
+            self._source = open_source(self._terms.spec, hosts.credentials())
+        return self._source

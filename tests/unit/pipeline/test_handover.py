@@ -1,0 +1,73 @@
+"""Batches on their way from Spark's process to the runtime's."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import SettingsError
+from penstock.pipeline.handover import Answer, Batch, Inlet, NotTaken, Share, hand_over
+
+BATCH = Batch(7, [Share("a", 1, 3, {"t:0": 4}, {"t:0": 7}), Share("b", 1, 1, {"t:1": 0}, {"t:1": 1})])
+LONG_S = 30
+
+
+@pytest.fixture
+def inlet(tmp_path: Path) -> Inlet:
+    return Inlet(tmp_path)
+
+
+def test_a_batch_comes_as_it_was_handed_over(inlet: Inlet) -> None:
+    came: list[Batch] = []
+
+    def take(batch: Batch, answer: Answer) -> None:
+        came.append(batch)
+        answer.taken()
+
+    with ThreadPoolExecutor(1) as spark:
+        handed = spark.submit(hand_over, inlet.address, BATCH)
+        inlet.next(LONG_S, take)
+        handed.result(LONG_S)
+    assert came == [BATCH]
+    assert BATCH.rows == 4
+    inlet.close()
+
+
+def test_a_refusal_says_why(inlet: Inlet) -> None:
+    with ThreadPoolExecutor(1) as spark:
+        handed = spark.submit(hand_over, inlet.address, BATCH)
+        inlet.next(LONG_S, lambda _, answer: answer.refused("the one before was not committed"))
+        with pytest.raises(NotTaken, match="the one before was not committed"):
+            handed.result(LONG_S)
+    inlet.close()
+
+
+def test_a_runtime_that_says_nothing_has_not_taken_it(inlet: Inlet) -> None:
+    with ThreadPoolExecutor(1) as spark:
+        handed = spark.submit(hand_over, inlet.address, BATCH)
+        inlet.next(LONG_S, lambda *_: None)
+        with pytest.raises(NotTaken, match="ended meanwhile"):
+            handed.result(LONG_S)
+    inlet.close()
+
+
+def test_a_batch_that_was_waiting_when_the_runtime_ended_is_not_taken(inlet: Inlet) -> None:
+    with ThreadPoolExecutor(1) as spark:
+        handed = spark.submit(hand_over, inlet.address, BATCH)
+        while not handed.running():
+            pass
+        inlet.close()
+        with pytest.raises(NotTaken):
+            handed.result(LONG_S)
+
+
+def test_there_may_be_no_runtime_at_all(tmp_path: Path) -> None:
+    with pytest.raises(NotTaken, match="does not take batches any more"):
+        hand_over(str(tmp_path / "batches"), BATCH)
+
+
+def test_a_folder_too_deep_for_a_socket_is_said(tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 120)
+    deep.mkdir()
+    with pytest.raises(SettingsError, match="Set TMPDIR to a shorter path"):
+        Inlet(deep)
