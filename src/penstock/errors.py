@@ -18,6 +18,8 @@ PenstockError
 ├── Busy                     an open transaction elsewhere holds what this needs
 ├── WorkerBroken             a worker that could not go on, and ended itself
 ├── SparkEnded               the JVM of a runtime has ended under it
+├── QueryFailed              a streaming query has ended by itself
+├── NotTaken                 a runtime does not want a batch that Spark hands over
 ├── SchemaError              the database's schema and this code do not fit
 │   ├── SchemaMissing        never migrated
 │   └── SchemaNewer          migrated by a later version
@@ -42,6 +44,14 @@ class PenstockError(Exception):
 
 class SettingsError(PenstockError):
     pass
+
+
+class NotTaken(PenstockError):
+    """The runtime does not want a batch that Spark hands over, or is gone."""
+
+
+class QueryFailed(PenstockError):
+    """A streaming query has ended by itself; the text is the line that says why, with the class of the error."""
 
 
 class SparkEnded(PenstockError):

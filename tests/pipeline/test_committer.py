@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,13 +12,14 @@ import pytest
 
 from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.errors import RuntimeReplaced, StagingLost
+from penstock.errors import NotTaken, RuntimeReplaced, StagingLost
 from penstock.kernel import catalog, runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
 from penstock.pipeline import hosts
 from penstock.pipeline.committer import Committer, Terms
-from penstock.pipeline.handover import Batch, NotTaken, Share, hand_over
+from penstock.pipeline.handover import Batch, Share, hand_over
 from penstock.pipeline.positions import starts
+from penstock.sources.nats import NatsSource
 from penstock.sources.opening import open_source
 from tests.concurrency.sessions import DEADLINE_S, wait_until
 from tests.ingest.support import PATH
@@ -28,7 +30,7 @@ from tests.pipeline.subscribing import Subscribe
 from tests.sql.support import value
 
 subscribe = subscribing.subscribe
-OWN = "the committer's"
+OWN = "penstock commit"
 CUT = "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = %s and datname = %s"
 HELD = "select from penstock.subscription_runtime where path = %s for update"
 
@@ -50,18 +52,20 @@ def _committer(database: str, db: Connection, folder: Path) -> Iterator[Committe
     source = open_source(spec, hosts.credentials())
     terms = Terms(spec, lease.token, starts({}, source.spans(), {}).named())
     source.close()
-    with connect(database, application=OWN) as own, Committer(terms, own, folder) as committer:
+    with Committer(terms, database, folder) as committer:
         yield committer
 
 
-def _put(db: Connection, committer: Committer, number: int, part: str, *, lie: int = 0) -> Batch:
+def _put(
+    db: Connection, committer: Committer, number: int, part: str, *, lie: int = 0, ack: str | None = None
+) -> Batch:
     """Stage one message as the batch with this number."""
     lane = number % len(committer.stages)
     share = Share(f"a{number}", lane, 1 + lie, {part: number}, {part: number + 1})
     db.execute(
         f"insert into penstock.{committer.stages[lane]} (attempt, part, source_offset, identity, message_id, body,"
-        " attributes) values (%s, %s, %s, %s, %s, '{}', '[]')".encode(),
-        [share.attempt, part, number, f"{part}:{number}", str(number)],
+        " attributes, ack) values (%s, %s, %s, %s, %s, '{}', '[]', %s)".encode(),
+        [share.attempt, part, number, f"{part}:{number}", str(number), ack],
     )
     return Batch(number, [share])
 
@@ -84,7 +88,7 @@ def test_a_log_is_read_on_while_its_batch_is_committed_and_no_further(
                     second.result(0.5)
                 assert (_executions(db), committer.done) == (0, -1)
             second.result(DEADLINE_S)
-        committer.settle()
+        assert committer.is_settled(DEADLINE_S)
         assert (_executions(db), committer.done, committer.failure) == (2, 1, None)
         assert [at.next_offset for at in subscriptions.positions(db, PATH)] == [2]
 
@@ -106,6 +110,29 @@ def test_a_queue_is_read_on_only_after_the_commit(
                     first.result(0.5)
             first.result(DEADLINE_S)
             assert _executions(db) == 1
+    nats_server.delete_stream(stream)
+
+
+def test_what_was_not_committed_is_given_back_at_once(
+    db: Connection, database: str, nats_server: Nats, subscribe: Subscribe, tmp_path: Path
+) -> None:
+    stream = f"S{uuid4().hex[:8]}"
+    nats_server.add_stream(stream)
+    nats_server.add_consumer(stream, "penstock", ack_wait=600)
+    nats_server.publish(f"{stream}.a", [(b"{}", [])])
+    subscribe(nats_server.credential, source="nats", stream=stream, consumer="penstock")
+    with (
+        _committer(database, db, tmp_path) as committer,
+        NatsSource(nats_server.credential, stream=stream, consumer="penstock") as source,
+    ):
+        (message,) = source.fetch(10, 5)
+        batch = _put(db, committer, 1, stream, lie=1, ack=message.ack)
+        with pytest.raises(NotTaken, match="2 rows, 1 are there"):
+            hand_over(committer.address, batch)
+        assert list(source.fetch(10, 0.1)) == []
+        hand_over(committer.address, replace(batch, is_aborted=True))
+        (again,) = source.fetch(10, DEADLINE_S)
+        assert (again.offset, again.deliveries) == (message.offset, 2)
     nats_server.delete_stream(stream)
 
 

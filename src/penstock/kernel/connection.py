@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from penstock.errors import (
     BY_SQLSTATE,
@@ -28,6 +28,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 _OPTIONS = (
     r"-c idle_in_transaction_session_timeout=60000 -c timezone=UTC -c default_transaction_isolation=read\ committed"
 )
+_LASTING = {"keepalives_idle": "30", "keepalives_interval": "10", "tcp_user_timeout": "30000"}
 _OUR_OBJECT = re.compile("permission denied for (schema penstock|table|view|function|sequence)")
 _WHICH_ROLE = (
     "penstock_producer to enqueue, dot_executor to run workers, workflow_admin to operate the queue,"
@@ -40,14 +41,12 @@ def connect(url: str, *, application: str = "penstock", timeout_s: int = 10) -> 
     try:
         given = conninfo_to_dict(url)
         return psycopg.connect(
-            url,
+            lasting(url),
             autocommit=True,
             application_name=application,
             client_encoding="utf8",
             connect_timeout=given.get("connect_timeout") or timeout_s,
             options=f"{_OPTIONS} {given.get('options') or ''}",
-            keepalives_idle=30,
-            keepalives_interval=10,
         )
     except psycopg.ProgrammingError as error:
         # libpq's message would repeat the URL, and the password in it
@@ -60,6 +59,15 @@ def connect(url: str, *, application: str = "penstock", timeout_s: int = 10) -> 
             f"cannot connect to PostgreSQL: {str(error).strip()}\n"
             "Check PENSTOCK_DATABASE_URL, or unset it to use the embedded server. See: penstock doctor"
         ) from error
+
+
+def lasting(url: str) -> str:
+    """The same with what a connection needs that is kept: a peer that vanished without a word is noticed.
+
+    What the URL sets goes before it.
+    """
+    given = conninfo_to_dict(url)
+    return make_conninfo(url, **{key: value for key, value in _LASTING.items() if key not in given})
 
 
 @contextmanager

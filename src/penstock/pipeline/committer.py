@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -12,9 +13,9 @@ from typing import Self, cast
 import structlog
 
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.errors import SourceChanged, SourceUnfit
+from penstock.errors import PenstockError, SourceChanged, SourceUnfit
 from penstock.kernel import runtimes, subscriptions
-from penstock.kernel.connection import Connection
+from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
 from penstock.pipeline import hosts
 from penstock.pipeline.handover import Answer, Batch, Inlet, Share
@@ -26,6 +27,7 @@ log = structlog.get_logger("penstock.runtime")
 
 _LOOK_S = 0.1
 _END_S = 60
+_CANCEL_S = 5
 _NO_LIMIT = 2**31 - 1
 
 
@@ -58,14 +60,19 @@ class Committer:
     last thing it does: whatever was staged is read again, from the ledger.
     """
 
-    def __init__(self, terms: Terms, connection: Connection, folder: Path) -> None:
+    def __init__(self, terms: Terms, database_url: str, folder: Path) -> None:
         self._terms = terms
+        self._database_url = database_url
         # for all batches: a server that was started again may be an older copy, and only a start from the ledger asks
-        self._connection = connection
-        self.stages = [
-            runtimes.stage_open(connection, terms.spec.path, terms.token, lane) for lane in range(terms.lanes)
-        ]
-        self._inlet = Inlet(folder)
+        self._connection = connect(database_url, application="penstock commit")
+        try:
+            self.stages = [
+                runtimes.stage_open(self._connection, terms.spec.path, terms.token, lane) for lane in range(terms.lanes)
+            ]
+            self._inlet = Inlet(folder)
+        except PenstockError:
+            self._connection.close()
+            raise
         self.address = self._inlet.address
         # the last batch that is committed, by Spark's number
         self.done = -1
@@ -73,6 +80,7 @@ class Committer:
         self._source: Source | None = None
         self._is_busy = False
         self._turn = Condition()
+        self._enough = Event()
         self._end = Event()
         self._thread = Thread(target=self._run, name=f"commits {terms.spec.path}", daemon=True)
 
@@ -83,39 +91,56 @@ class Committer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """What is being committed may end; should it take too long, the next token fences it off."""
-        self._end.set()
+        """What is being committed may end; if it does not, it is given up, and the next token fences it off."""
+        self.refuse()
         self._thread.join(_END_S)
         if self._thread.is_alive():
-            log.warning("a commit goes on without its runtime", subscription=self._terms.spec.path)
+            log.warning("a commit is given up", subscription=self._terms.spec.path)
+            with suppress(Exception):
+                self._connection.cancel_safe(timeout=_CANCEL_S)
+            self._thread.join(_CANCEL_S)
 
-    def settle(self) -> None:
-        """Wait until nothing is being committed."""
+    def hurry(self) -> None:
+        """From now on nobody waits for room: no other batch will come."""
+        self._enough.set()
+
+    def refuse(self) -> None:
+        """Take nothing more; whoever waits for an answer hears so."""
+        self._enough.set()
+        self._end.set()
+        self._inlet.shut()
+
+    def is_settled(self, wait_s: float) -> bool:
+        """Whether nothing is being committed, or nothing any more within this time."""
         with self._turn:
-            self._turn.wait_for(lambda: not self._is_busy, _END_S)
+            return self._turn.wait_for(lambda: not self._is_busy, wait_s)
 
     def _run(self) -> None:
         try:
             while not self._end.is_set():
                 self._inlet.next(_LOOK_S, self._take)
+        except Exception as error:
+            self.failure = error
         finally:
             self._inlet.close()
+            self._connection.close()
             if self._source is not None:
                 self._source.close()
 
     def _take(self, batch: Batch, answer: Answer) -> None:
+        if batch.is_aborted:
+            self._give_back(batch)
+            answer.taken()
+            return
         if self.failure is not None:
             answer.refused(f"an earlier batch was not committed: {self.failure}")
             return
         with self._turn:
             self._is_busy = True
         try:
-            if batch.is_aborted:
-                self._give_back(batch)
-            else:
-                if self._terms.lanes > 1:
-                    answer.taken()
-                self._commit(batch)
+            if self._terms.lanes > 1:
+                answer.taken()
+            self._commit(batch)
             answer.taken()
         except Exception as error:
             # whatever it is: the runtime hears of it, and starts again
@@ -146,15 +171,23 @@ class Committer:
         lane = shares[0].lane
         runtimes.commit(self._connection, terms.spec.path, terms.token, positions, expected, lane)
         if terms.spec.is_queue:
-            self._queue().acknowledge(self._handles(shares))
+            self._queue().acknowledge(self._handles(self._connection, shares))
         runtimes.stage_clear(self._connection, terms.spec.path, terms.token, lane)
 
     def _give_back(self, batch: Batch) -> None:
-        if self._terms.spec.is_queue:
-            self._queue().give_back(self._handles(batch.shares))
+        """So that they come again at once; those that cannot be given back come when the queue has waited enough."""
+        if not self._terms.spec.is_queue:
+            return
+        try:
+            # the other connection may be why they were not committed
+            with connect(self._database_url, application="penstock abort") as connection:
+                handles = self._handles(connection, batch.shares)
+            self._queue().give_back(handles)
+        except Exception as error:
+            log.warning("messages are not given back", subscription=self._terms.spec.path, error=str(error))
 
-    def _handles(self, shares: list[Share]) -> list[str]:
-        return runtimes.staged_acks(self._connection, self.stages[shares[0].lane], [one.attempt for one in shares])
+    def _handles(self, connection: Connection, shares: list[Share]) -> list[str]:
+        return runtimes.staged_acks(connection, self.stages[shares[0].lane], [one.attempt for one in shares])
 
     def _positions(self, shares: list[Share], floors: Mapping[str, int]) -> dict[str, Json]:
         nexts: Counter[str] = Counter()
@@ -206,11 +239,11 @@ class Committer:
         terms = self._terms
         until = began + rows / terms.per_s if terms.per_s else began
         in_flight = terms.spec.max_in_flight()
-        while (in_flight or time.monotonic() < until) and not self._end.is_set():
+        while (in_flight or time.monotonic() < until) and not self._enough.is_set():
             room = runtimes.room(self._connection, terms.spec.path, terms.token, in_flight or _NO_LIMIT)
             if room < 0 or (room >= terms.spec.batch() and time.monotonic() >= until):
                 return
-            self._end.wait(_LOOK_S)
+            self._enough.wait(_LOOK_S)
 
     def _queue(self) -> Queue:
         return cast(Queue, self._opened())

@@ -1,15 +1,20 @@
 """From the process Spark commits in to the runtime: one batch per connection, by a socket only this user can reach."""
 
 import json
+import os
+import select
 import socket
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import PenstockError, SettingsError
+from penstock.errors import NotTaken, SettingsError
 
 _NAME = "batches"
+# a process that was stopped in the middle of its words keeps nobody waiting for ever
+_SAYS_S = 30
+_LOOK_S = 0.5
 
 
 @dataclass
@@ -36,16 +41,15 @@ class Batch:
         return sum(one.rows for one in self.shares)
 
 
-class NotTaken(PenstockError):
-    """The runtime does not want the batch, or is gone."""
-
-
 def hand_over(address: str, batch: Batch) -> None:
     """Returns once the runtime has taken the batch: it may be committed by then, or be the next to be."""
     try:
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(address)
             _send(client, asdict(batch))
+            # a runtime that is to stop takes its address away, whatever it is busy with
+            while not select.select([client], [], [], _LOOK_S)[0]:
+                os.stat(address)
             answer = _received(client)
     except OSError as error:
         raise NotTaken(f"the runtime does not take batches any more ({error.strerror or error})") from error
@@ -68,7 +72,12 @@ class Inlet:
             ) from error
         self._server.listen()
 
+    def shut(self) -> None:
+        """From any thread: those who wait for an answer go away."""
+        Path(self.address).unlink(missing_ok=True)
+
     def close(self) -> None:
+        self.shut()
         self._server.close()
 
     def next(self, wait_s: float, take: Callable[[Batch, "Answer"], None]) -> None:
@@ -79,7 +88,7 @@ class Inlet:
         except TimeoutError:
             return
         with client:
-            client.settimeout(None)
+            client.settimeout(_SAYS_S)
             said = _received(client)
             if said is not None:
                 shares = [Share(**one) for one in said.pop("shares")]
@@ -113,7 +122,11 @@ def _send(client: socket.socket, what: dict[str, Any]) -> None:
 
 
 def _received(client: socket.socket) -> dict[str, Any] | None:
-    with client.makefile("rb") as lines:
-        line = lines.readline()
+    """One line, or None where it does not come whole."""
+    try:
+        with client.makefile("rb") as lines:
+            line = lines.readline()
+    except OSError:
+        return None
     found: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
     return found

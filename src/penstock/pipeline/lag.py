@@ -33,9 +33,9 @@ class Progress:
         self._query = query
         self._done = done
         self._is_limited = False
-        self._seen: int | None = None
         self._passed: int | None = None
-        self._ends: dict[str, int] = {}
+        # assigned whole: two threads look
+        self._known: tuple[int | None, dict[str, int]] = (None, {})
 
     def ends(self) -> dict[str, int]:
         """Kafka's parts and where the last committed batch ended, as far as Spark has told.
@@ -43,19 +43,21 @@ class Progress:
         Beyond its last message there may be marks of transactions. Nothing for a queue, whose offsets count what was
         asked for.
         """
-        last = self._query.lastProgress
-        if last is not None and self._seen != last["batchId"] <= self._done():
-            self._seen = last["batchId"]
-            self._ends = _ends(last["sources"][0]["endOffset"])
-        return self._ends
+        return self._look()[1]
 
     def new_ends(self) -> dict[str, int]:
         """The same, once per batch."""
-        ends = self.ends()
-        if self._seen == self._passed:
+        number, ends = self._look()
+        if number == self._passed:
             return {}
-        self._passed = self._seen
+        self._passed = number
         return ends
+
+    def _look(self) -> tuple[int | None, dict[str, int]]:
+        last = self._query.lastProgress
+        if last is not None and self._known[0] != last["batchId"] <= self._done():
+            self._known = (last["batchId"], _ends(last["sources"][0]["endOffset"]))
+        return self._known
 
     def has_met_its_limit(self) -> bool:
         """True once per engagement: from the first full batch to the first that is not."""

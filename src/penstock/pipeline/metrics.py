@@ -42,7 +42,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "penstock_ingest_batch_seconds",
-            "How long a batch took from the question for new messages to its acknowledgement.",
+            "How long a batch took from the question for new messages until the next could be asked for.",
             by_source,
             registry=self.registry,
             buckets=_SECONDS,

@@ -12,13 +12,14 @@ from typing import Literal, cast
 from uuid import UUID, uuid4
 
 import structlog
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.catalog.entry import spec_of
 from penstock.catalog.source import KafkaOptions
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.errors import DatabaseUnavailable, DataLoss, PenstockError, RuntimeReplaced, SourceError
+from penstock.errors import DatabaseUnavailable, DataLoss, PenstockError, QueryFailed, RuntimeReplaced, SourceError
 from penstock.kernel import catalog, runtimes
 from penstock.kernel.catalog import CatalogEntry
 from penstock.kernel.connection import Connection, connect
@@ -116,7 +117,7 @@ class Runtime:
                 if self.once and keeper.lease.version == lease.version:
                     return
                 wait_s = _FIRST_WAIT_S
-            except (SourceError, DatabaseUnavailable, _QueryFailed) as error:
+            except (SourceError, DatabaseUnavailable, QueryFailed) as error:
                 keeper.check()
                 if self.once:
                     raise
@@ -187,16 +188,13 @@ class Runtime:
         folder = Path(tempfile.mkdtemp(prefix="penstock-checkpoint-"))
         try:
             before = keeper.lease.counts
-            with (
-                connect(self.database_url, application="penstock commit") as own,
-                Committer(terms, own, folder) as committer,
-            ):
+            with Committer(terms, self.database_url, folder) as committer:
                 stream = Stream(
                     spec=spec,
                     content=content,
                     credential=hosts.credentials().get(spec.auth) if spec.auth else {},
                     starts=found,
-                    sink=SinkOptions(committer.stages, committer.address),
+                    sink=SinkOptions(committer.stages, committer.address, spec.is_queue),
                     checkpoint=folder / "spark",
                     once=once,
                 )
@@ -292,10 +290,27 @@ class Runtime:
                 raise _failure(str(failure))
         finally:
             if query.isActive:
-                self._end_query(keeper, query)
-            committer.settle()
-        if committer.failure is not None:
-            raise _not_committed(committer.failure) from committer.failure
+                self._end_query(keeper, query, committer)
+            committer.hurry()
+        self._settle(keeper, committer)
+        with self._connected() as fresh:
+            keeper.latest(fresh)
+            self._pass_gaps(fresh, keeper, progress)
+
+    def _settle(self, keeper: Keeper, committer: Committer) -> None:
+        """Wait for the batch that was taken last; not for ever, once the runtime is to end."""
+        give_up_at: float | None = None
+        while not committer.is_settled(_LOOK_S):
+            keeper.check()
+            if give_up_at is None and (self.stop.is_set() or keeper.lease.state != "ACTIVE"):
+                give_up_at = time.monotonic() + _BATCH_S
+            if give_up_at is not None and time.monotonic() > give_up_at:
+                raise QueryFailed(f"a commit has not ended within {_BATCH_S} s: it is read again from the ledger")
+        failure = committer.failure
+        if isinstance(failure, RuntimeReplaced):
+            raise failure
+        if failure is not None:
+            raise QueryFailed(f"{type(failure).__module__}.{type(failure).__name__}: {failure}"[:1000]) from failure
 
     def _pass_gaps(self, connection: Connection, keeper: Keeper, progress: Progress) -> None:
         """The ledger follows a batch that ended in marks of transactions: else their removal would look like a loss."""
@@ -308,22 +323,29 @@ class Runtime:
         if beyond:
             runtimes.commit(connection, self.path, keeper.lease.token, beyond, {})
 
-    def _end_query(self, keeper: Keeper, query: StreamingQuery) -> None:
-        """A drain lets the batch under way end, so that nothing stays handed out; anything else does not wait."""
+    def _end_query(self, keeper: Keeper, query: StreamingQuery, committer: Committer) -> None:
+        """A drain lets the batch under way end, so that nothing stays handed out; anything else does not wait.
+
+        Where Spark was told that a batch is not committed, it gives back what was handed out, and ends by itself.
+        """
+        reads_ahead = len(committer.stages) > 1
         give_up_at = time.monotonic() + _BATCH_S
-        while keeper.lease.state == "DRAINING" and query.isActive and query.status["isTriggerActive"]:
-            if self.stop.wait(_TURN_S) or time.monotonic() > give_up_at:
+        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < give_up_at:
+            ends_by_itself = committer.failure is not None and not reads_ahead
+            if not (keeper.lease.state == "DRAINING" or ends_by_itself) or self.stop.wait(_TURN_S):
                 break
         try:
             # a connection of its own: the other may be as old as the query
             with suppress(PenstockError), self._connected() as connection:
                 runtimes.stop(connection, self.path, keeper.lease.token)
         finally:
-            query.stop()
-
-
-class _QueryFailed(PenstockError):
-    """The streaming query has ended by itself."""
+            if reads_ahead:
+                # Spark does not stop while a batch waits to be taken
+                committer.refuse()
+            try:
+                query.stop()
+            except Py4JJavaError as error:
+                raise QueryFailed("the query does not stop: its batch is read again from the ledger") from error
 
 
 def _failure(text: str) -> PenstockError:
@@ -334,13 +356,7 @@ def _failure(text: str) -> PenstockError:
     if named == "RuntimeReplaced":
         return RuntimeReplaced(said)
     causes = ours or [line for line in lines if "Caused by" in line]
-    return _QueryFailed((causes[-1] if causes else lines[0] if lines else "the query ended")[:1000])
-
-
-def _not_committed(error: Exception) -> PenstockError:
-    if isinstance(error, RuntimeReplaced):
-        return error
-    return _QueryFailed(f"{type(error).__module__}.{type(error).__name__}: {error}"[:1000])
+    return QueryFailed((causes[-1] if causes else lines[0] if lines else "the query ended")[:1000])
 
 
 def _spec(content: Json) -> SubscriptionSpec:

@@ -15,6 +15,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from penstock.kernel.connection import lasting
 from penstock.pipeline import hosts
 from penstock.pipeline.handover import Batch, Share, hand_over
 
@@ -29,6 +30,8 @@ class SinkOptions:
     # used in turn: one is filled while another is committed
     stages: list[str]
     handover: str
+    # whether messages of an aborted batch are given back to their source
+    is_queue: bool
 
     def to_spark(self) -> dict[str, str]:
         return {"sink": json.dumps(vars(self))}
@@ -73,7 +76,7 @@ class IngestWriter(DataSourceStreamArrowWriter):
         hand_over(self._options.handover, Batch(batchId, _shares(messages)))
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        shares = _shares(messages)
+        shares = _shares(messages) if self._options.is_queue else []
         if shares:
             hand_over(self._options.handover, Batch(batchId, shares, is_aborted=True))
 
@@ -94,12 +97,11 @@ _kept: dict[str, dbapi.Connection] = {}
 
 
 def _stage(table: str, rows: pa.RecordBatchReader) -> None:
-    url = hosts.database_url()
+    url = lasting(hosts.database_url())
     connection = _connection(url)
     try:
         with connection.cursor() as cursor:
             cursor.adbc_ingest(table, rows, mode="append", db_schema_name="penstock")
-        connection.commit()
     except BaseException:
         _kept.pop(url, None)
         connection.close()
@@ -113,12 +115,11 @@ def _connection(url: str) -> dbapi.Connection:
         try:
             with kept.cursor() as cursor:
                 cursor.execute("select")
-            kept.rollback()
             return kept
         except dbapi.Error:
             del _kept[url]
             kept.close()
-    _kept[url] = dbapi.connect(url)
+    _kept[url] = dbapi.connect(url, autocommit=True)
     return _kept[url]
 
 

@@ -10,7 +10,7 @@ from opentelemetry.trace import Tracer
 from py4j.protocol import Py4JError
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, QueryFailed
 from penstock.kernel.runtimes import Counts, Lease
 from penstock.pipeline.batches import Batch, Batches
 from penstock.pipeline.metrics import Metrics, State, Tally, served
@@ -88,7 +88,7 @@ class Sight:
         finally:
             # a JVM that is gone has told its last
             with suppress(Py4JError, OSError):
-                self._ended(query, latest(), failure)
+                self._ended(latest(), failure)
             self._query = self._batches = None
             self.says("starting")
 
@@ -102,7 +102,7 @@ class Sight:
             return
         if self._metrics is not None:
             self._metrics.grew(self._path, self._source, self._tally.more(lease.counts))
-        if self._tracer is not None and not self._query.status["isTriggerActive"]:
+        if self._tracer is not None and self._query.isActive and not self._query.status["isTriggerActive"]:
             self._idle_at = datetime.now(UTC)
         for batch in self._batches.ended():
             self._told(batch)
@@ -115,8 +115,10 @@ class Sight:
         if self._metrics is not None:
             self._metrics.took(self._path, self._source, batch.duration_ms / 1000)
 
-    def _ended(self, query: StreamingQuery, lease: Lease, failure: PenstockError | None) -> None:
-        self.look(lease, is_over=True)
-        said = query.exception() or failure
-        if said is not None and self._tracer is not None:
-            failed_span(self._tracer, self._path, self._source, self._idle_at, str(said))
+    def _ended(self, lease: Lease, failure: PenstockError | None) -> None:
+        # a batch that was read and not committed has no span of its own
+        self.look(lease, is_over=failure is None)
+        if failure is not None and self._tracer is not None:
+            is_whole = isinstance(failure, QueryFailed)
+            said = str(failure) if is_whole else f"{PenstockError.__module__}.{type(failure).__name__}: {failure}"
+            failed_span(self._tracer, self._path, self._source, self._idle_at, said)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import SettingsError
-from penstock.pipeline.handover import Answer, Batch, Inlet, NotTaken, Share, hand_over
+from penstock.errors import NotTaken, SettingsError
+from penstock.pipeline.handover import Answer, Batch, Inlet, Share, hand_over
 
 BATCH = Batch(7, [Share("a", 1, 3, {"t:0": 4}, {"t:0": 7}), Share("b", 1, 1, {"t:1": 0}, {"t:1": 1})])
 LONG_S = 30
@@ -59,6 +59,17 @@ def test_a_batch_that_was_waiting_when_the_runtime_ended_is_not_taken(inlet: Inl
         inlet.close()
         with pytest.raises(NotTaken):
             handed.result(LONG_S)
+
+
+def test_a_runtime_that_is_busy_and_to_stop_keeps_nobody_waiting(inlet: Inlet) -> None:
+    with ThreadPoolExecutor(1) as spark:
+        handed = spark.submit(hand_over, inlet.address, BATCH)
+        with pytest.raises(TimeoutError):
+            handed.result(0.2)
+        inlet.shut()
+        with pytest.raises(NotTaken, match="does not take batches any more"):
+            handed.result(LONG_S)
+    inlet.close()
 
 
 def test_there_may_be_no_runtime_at_all(tmp_path: Path) -> None:
