@@ -310,8 +310,12 @@ def _key(number: int) -> str | None:
 
 
 def _staged_rows(db: Connection) -> int:
+    """Of the runtime that holds the subscription now; a killed one has left its own."""
     try:
-        names = db.execute("select relname::text from pg_class where relname ~ '^ingest_stage_'").fetchall()
+        names = db.execute(
+            "select c.relname::text from penstock.subscription_runtime r"
+            " join pg_class c on c.relname ~ ('^ingest_stage_[0-9]+_' || r.token || '_[01]$') where r.lease_until > now()"
+        ).fetchall()
         found = 0
         for (name,) in names:
             with translated(db):

@@ -14,7 +14,7 @@ from tests.concurrency.sessions import wait_until
 from tests.ingest.support import PATH
 from tests.parts.kafka import Kafka
 from tests.pipeline import subscribing
-from tests.pipeline.holding import Holding
+from tests.pipeline.holding import Holding, run_once
 from tests.pipeline.subscribing import Subscribe
 from tests.sql.support import rows, value
 
@@ -78,18 +78,26 @@ def test_the_ledger_passes_the_marks_of_transactions(
     producer.init_transactions(60)
     with Holding(spark, database):
         for commits in (True, False, True):
-            producer.begin_transaction()
-            for number in range(5):
-                producer.produce(prefix, b"%d" % number)
-            producer.flush(60)
-            if commits:
-                producer.commit_transaction(60)
-            else:
-                producer.abort_transaction(60)
+            _transaction(producer, prefix, commits=commits)
         wait_until(lambda: subscriptions.show(db, PATH).executions == 10, "what was committed is read", 120)
         # ten records, five that were taken back, and three marks
         next_offset = "select next_offset from penstock.ingest_position"
         wait_until(lambda: value(db, next_offset) == 18, "the ledger is behind the last mark", 60)
+    _transaction(producer, prefix)
+    run_once(spark, database)
+    assert (subscriptions.show(db, PATH).executions, value(db, next_offset)) == (15, 24)
+
+
+def _transaction(producer: Producer, topic: str, *, commits: bool = True) -> None:
+    """Five records and a mark."""
+    producer.begin_transaction()
+    for number in range(5):
+        producer.produce(topic, b"%d" % number)
+    producer.flush(60)
+    if commits:
+        producer.commit_transaction(60)
+    else:
+        producer.abort_transaction(60)
 
 
 def test_a_connection_that_was_cut_does_not_keep_a_pause_from_ending_the_query(
