@@ -313,8 +313,8 @@ def _staged_rows(db: Connection) -> int:
     """Of the runtime that holds the subscription now; a killed one has left its own."""
     try:
         names = db.execute(
-            "select c.relname::text from penstock.subscription_runtime r"
-            " join pg_class c on c.relname ~ ('^ingest_stage_[0-9]+_' || r.token || '_[01]$') where r.lease_until > now()"
+            "select c.relname::text from penstock.subscription_runtime r join pg_class c"
+            " on c.relname ~ ('^ingest_stage_[0-9]+_' || r.token || '_[01]$') where r.lease_until > now()"
         ).fetchall()
         found = 0
         for (name,) in names:
