@@ -180,18 +180,18 @@ def copy_and_merge(server: BenchServer, ingest: Ingest, batch: int, most: int) -
     url = server.fresh("bench_merge", migrated=True)
     with connect(url) as connection:
         register(connection, ingest.feed.spec(), {"kind": "noop"})
-        return [_merged(connection, url, table.slice(first, batch)) for first in range(0, table.num_rows, batch)]
+        with dbapi.connect(url, autocommit=True) as adbc:
+            return [_merged(connection, adbc, table.slice(first, batch)) for first in range(0, table.num_rows, batch)]
 
 
-def _merged(connection: Connection, url: str, rows: pa.Table) -> float:
+def _merged(connection: Connection, adbc: dbapi.Connection, rows: pa.Table) -> float:
     ends = rows.group_by("part").aggregate([("source_offset", "max")]).to_pylist()
     positions = {one["part"]: {"identity": "t", "next": one["source_offset_max"] + 1} for one in ends}
     held = runtimes.lease(connection, PATH, _INCARNATION)
     stage = runtimes.stage_open(connection, PATH, held.token)
     began = time.monotonic()
-    with dbapi.connect(url) as adbc, adbc.cursor() as cursor:
+    with adbc.cursor() as cursor:
         cursor.adbc_ingest(stage, rows, mode="append", db_schema_name="penstock")
-        adbc.commit()
     runtimes.commit(connection, PATH, held.token, positions, {"a": rows.num_rows})
     seconds = time.monotonic() - began
     runtimes.stage_clear(connection, PATH, held.token)

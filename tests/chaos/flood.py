@@ -55,7 +55,7 @@ class Tally:
 
     harms: Counter[str] = field(default_factory=Counter)
     in_flight: int = 0
-    between: int = 0
+    between: Counter[str] = field(default_factory=Counter)
     started: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     redeliveries: int = 0
@@ -66,7 +66,7 @@ class Tally:
         harms = ", ".join(f"{times} x {harm}" for harm, times in sorted(self.harms.items()))
         return (
             f"{name}: {messages} messages in {self.seconds:.0f} s; {harms}; "
-            f"{self.in_flight} of them with a batch in flight, {self.between} between staging and commit; "
+            f"{self.in_flight} of them with a batch in flight, {self.between.total()} between staging and commit; "
             f"{self.started} runtimes; {counted}; {self.redeliveries} redeliveries"
         )
 
@@ -151,7 +151,7 @@ class Flood:
         try:
             if harm in ("copy", "broker"):
                 publisher.join()
-            with self._held_up() if between else self._staged():
+            with self._held_up(harm) if between else self._staged():
                 self._harms[harm]()
         finally:
             publisher.join()
@@ -169,7 +169,7 @@ class Flood:
         yield
 
     @contextmanager
-    def _held_up(self) -> Iterator[None]:
+    def _held_up(self, harm: str) -> Iterator[None]:
         """A commit waits for the runtime's row, its rows staged."""
         db = connect(self._url, application="flood lock")
         try:
@@ -182,7 +182,7 @@ class Flood:
                     break
                 db.execute("rollback")
             self.tally.in_flight += 1
-            self.tally.between += 1
+            self.tally.between[harm] += 1
             yield
         finally:
             # the server may be another one by now: nothing to be ended there

@@ -20,7 +20,7 @@ from tests.parts.spark_cluster import SparkCluster, spark_home
 __all__ = ["broker_jars"]
 
 # every second harm falls between staging and commit
-LONG = ("python", "jvm", "copy", "jvm", "tasks", "python", "restore", "postgres", "broker", "python", "jvm", "tasks",
+LONG = ("python", "jvm", "copy", "jvm", "tasks", "python", "restore", "broker", "postgres", "python", "jvm", "tasks",
         "python", "postgres", "broker", "jvm", "tasks", "python", "jvm")  # fmt: skip
 CLUSTER = ("tasks", "python", "postgres", "tasks", "jvm", "tasks")
 SHORT = ("postgres", "jvm")
@@ -59,7 +59,7 @@ def _check(flood: Flood, outlet: Outlet, plan: Plan, report: Report) -> None:
     report(flood.tally.report(outlet.name, len(seen)))
     assert len(seen) >= plan.messages
     assert violations(seen, fates)[:20] == []
-    assert flood.tally.in_flight == len(plan.harms)
+    assert flood.tally.between["postgres"] > 0, "none was restarted between staging and commit"
 
 
 def test_a_short_flood_is_conserved(durable: EmbeddedPostgres, outlet: Outlet, tmp_path: Path, report: Report) -> None:

@@ -235,7 +235,7 @@ def test_room_counts_jobs_that_have_not_ended(db: Connection) -> None:
     (claim,) = jobs.claim(db, "default", 1)
     jobs.finish(db, [claim.job_id], [claim.lease_token])
     assert runtimes.room(db, PATH, token, 3) == 2
-    runtimes.stop(db, PATH, token)
+    subscriptions.move(db, PATH, "pause")
     assert runtimes.room(db, PATH, token, 3) == -1
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from penstock.errors import IllegalMove, NotAllowed, NotInThisVersion, UnknownSubscription
 from penstock.kernel import runtimes, subscriptions
-from penstock.kernel.connection import Connection
+from penstock.kernel.connection import Connection, connect
 from tests.ingest.support import PATH, PLAYBOOK, Runtime, playbook, subscription
 from tests.logins import Logins
 from tests.sql.support import rows, tick, value
@@ -116,6 +116,19 @@ def test_a_drain_waits_for_the_runtime_that_holds_the_subscription(db: Connectio
     tick(db)
     assert subscriptions.show(db, PATH).state == "DRAINING"
     assert runtimes.release(db, PATH, runtime.lease.token) == "DEACTIVATED"
+
+
+def test_a_drain_waits_for_a_commit_that_has_outlived_its_lease(db: Connection, database: str, registered: str) -> None:
+    subscriptions.move(db, PATH, "activate")
+    Runtime(db)
+    subscriptions.move(db, PATH, "drain")
+    db.execute("update penstock.subscription_runtime set lease_until = now() - interval '1 second'")
+    with connect(database) as commit, commit.transaction():
+        commit.execute("select from penstock.subscription_runtime where path = %s for update", [PATH])
+        tick(db)
+        assert subscriptions.show(db, PATH).state == "DRAINING"
+    tick(db)
+    assert subscriptions.show(db, PATH).state == "DEACTIVATED"
 
 
 def test_the_clock_asks_for_drains_of_a_scheduled_one_while_it_is_active(db: Connection) -> None:

@@ -31,7 +31,6 @@ from tests.sql.support import value
 
 subscribe = subscribing.subscribe
 OWN = "penstock commit"
-CUT = "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = %s and datname = %s"
 HELD = "select from penstock.subscription_runtime where path = %s for update"
 
 

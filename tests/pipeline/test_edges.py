@@ -8,11 +8,13 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from penstock.kernel import subscriptions
-from penstock.kernel.connection import Connection
+from penstock.kernel.connection import Connection, connect
 from penstock.pipeline.runtime import Runtime
+from penstock.sources.nats import NatsSource
 from tests.concurrency.sessions import wait_until
 from tests.ingest.support import PATH
 from tests.parts.kafka import Kafka
+from tests.parts.nats import Nats
 from tests.pipeline import subscribing
 from tests.pipeline.holding import Holding, run_once
 from tests.pipeline.subscribing import Subscribe
@@ -117,3 +119,51 @@ def test_a_connection_that_was_cut_does_not_keep_a_pause_from_ending_the_query(
         kafka_broker.publish(prefix, [(None, b"2", [])])
         subscriptions.move(db, PATH, "resume")
         wait_until(lambda: subscriptions.show(db, PATH).executions == 2, "it reads on", 120)
+
+
+def test_a_stop_gives_up_a_commit_that_hangs(
+    spark: SparkSession,
+    db: Connection,
+    database: str,
+    kafka_broker: Kafka,
+    prefix: str,
+    subscribe: Subscribe,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("penstock.pipeline.runtime._COMMIT_S", 1)
+    kafka_broker.add_topic(prefix)
+    kafka_broker.publish(prefix, [(None, b"1", [])])
+    subscribe(kafka_broker.credential, source="kafka", topic=prefix, runtime={"trigger_ms": 200})
+    waiting = (
+        "select count(*) from pg_stat_activity"
+        " where application_name = 'penstock commit' and wait_event_type = 'Lock' and datname = current_database()"
+    )
+    with connect(database) as other, other.transaction():
+        other.execute("lock table penstock.ingest_message in access exclusive mode")
+        with Holding(spark, database):
+            wait_until(lambda: value(db, waiting) == 1, "the commit hangs", 120)
+    assert value(db, "select count(*) from penstock.job") == 0
+    assert subscriptions.show(db, PATH).lease_until is None
+    run_once(spark, database)
+    assert value(db, "select count(*) from penstock.job") == 1
+
+
+def test_a_drain_in_the_middle_leaves_nothing_handed_out(
+    spark: SparkSession, db: Connection, database: str, nats_server: Nats, prefix: str, subscribe: Subscribe
+) -> None:
+    stream, total = prefix.upper(), 2000
+    nats_server.add_stream(stream)
+    nats_server.add_consumer(stream, "penstock")
+    nats_server.publish(f"{stream}.a", [(b"%d" % number, []) for number in range(total)])
+    nats = {"source": "nats", "stream": stream, "consumer": "penstock"}
+    subscribe(nats_server.credential, **nats, runtime={"trigger_ms": 100, "batch": 100})
+    with Holding(spark, database) as holding:
+        wait_until(lambda: subscriptions.show(db, PATH).executions > 0, "it reads", 120)
+        subscriptions.move(db, PATH, "drain")
+        wait_until(lambda: not holding.is_running, "it has ended", 120)
+    with NatsSource(nats_server.credential, stream=stream, consumer="penstock") as source:
+        facts = source.consumer_facts()
+    left = subscriptions.show(db, PATH)
+    assert (left.state, facts.num_ack_pending, left.executions + facts.num_pending) == ("DEACTIVATED", 0, total)
+    assert 0 < left.executions < total
+    nats_server.delete_stream(stream)

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.kernel import runtimes
-from penstock.kernel.connection import Connection
+from penstock.kernel import runtimes, subscriptions
+from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
 from penstock.pipeline.keeper import Keeper
 from tests.concurrency.sessions import DEADLINE_S, wait_until
@@ -61,3 +61,20 @@ def test_a_look_that_raises_anything_or_takes_its_time_does_not_end_the_renewal(
     wait_until(lambda: keeper.lease.lease_until > before, "the lease is renewed meanwhile")
     goes_on.set()
     keeper.end()
+
+
+def test_a_pause_is_heard_while_a_commit_has_the_runtimes_row(db: Connection, database: str) -> None:
+    playbook(db)
+    subscription(db)
+    incarnation = uuid4()
+    keeper = Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+    keeper.start()
+    try:
+        with connect(database) as commit, commit.transaction():
+            commit.execute("select from penstock.subscription_runtime where path = %s for update", [PATH])
+            subscriptions.move(db, PATH, "pause")
+            wait_until(lambda: keeper.lease.state == "PAUSED", "it hears of the pause")
+        before = keeper.lease.lease_until
+        wait_until(lambda: keeper.lease.lease_until > before, "it renews the lease again")
+    finally:
+        keeper.end()

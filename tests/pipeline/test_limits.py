@@ -41,7 +41,7 @@ def test_a_subscription_at_its_limit_waits_for_its_executions_to_end(
         subscriptions.move(db, PATH, "pause")
         wait_until(lambda: not spark.streams.active, "a pause does not wait for room", _START_S)
     assert _executions(db) == 30
-    assert value(db, "select count(*) from penstock.job_queue") == 20
+    assert (value(db, "select count(*) from penstock.job_queue"), value(db, LIMITED)) == (20, 1)
 
 
 def test_a_rate_is_kept_batch_by_batch_and_said_once(

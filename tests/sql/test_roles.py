@@ -51,7 +51,6 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_execute_batch": (PRODUCERS, """'[{"playbook": "domain/process_order"}]'"""),
     "fn_runtime_lease": (PIPELINES, "'subscriptions/orders', %(incarnation)s, %(runtime)s"),
     "fn_runtime_release": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
-    "fn_runtime_stop": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
     "fn_runtime_said": (PIPELINES, "'subscriptions/orders', %(runtime)s, 'rate_limited', '{}'"),
     "fn_ingest_stage_open": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
     "fn_ingest_stage_clear": (PIPELINES, "'subscriptions/orders', %(runtime)s"),

@@ -34,7 +34,7 @@ def need_spark() -> None:
 
 
 def lend_database(url: str) -> None:
-    """Tasks and commits are processes of their own, and find the database as this one does."""
+    """Tasks are processes of their own, and find the database as this one does."""
     os.environ["PENSTOCK_DATABASE_URL"] = url
     os.environ.pop("PENSTOCK_DATABASE", None)
 

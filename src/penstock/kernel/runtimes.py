@@ -33,7 +33,6 @@ class Lease:
     lease_until: datetime
     state: str
     version: int
-    stopping: bool
     positions: Json
     counts: Counts
 
@@ -55,7 +54,7 @@ def lease(
     """fn_runtime_lease: take a subscription, or go on holding it."""
     with translated(connection):
         row = connection.execute(
-            "select token, lease_until, state, version, stopping, positions, counts"
+            "select token, lease_until, state, version, positions, counts"
             " from penstock.fn_runtime_lease(%s, %s, %s::bigint, %s::bigint)",
             [path, incarnation, token, backlog],
         ).fetchone()
@@ -69,12 +68,6 @@ def release(connection: Connection, path: str, token: int) -> str:
         row = connection.execute("select penstock.fn_runtime_release(%s, %s::bigint)", [path, token]).fetchone()
     assert row is not None
     return str(row[0])
-
-
-def stop(connection: Connection, path: str, token: int) -> None:
-    """fn_runtime_stop."""
-    with translated(connection):
-        connection.execute("select penstock.fn_runtime_stop(%s, %s::bigint)", [path, token])
 
 
 def said(connection: Connection, path: str, token: int, happening: str, detail: Json) -> None:

@@ -26,7 +26,7 @@ from penstock.sources.opening import open_source
 log = structlog.get_logger("penstock.runtime")
 
 _LOOK_S = 0.1
-_END_S = 60
+_END_S = 20
 _CANCEL_S = 5
 _NO_LIMIT = 2**31 - 1
 
@@ -74,8 +74,11 @@ class Committer:
             self._connection.close()
             raise
         self.address = self._inlet.address
-        # the last batch that is committed, by Spark's number
+        # the last batch that is committed, by Spark's number, and where its parts ended
         self.done = -1
+        self.reached: dict[str, int] = {}
+        # whether the last batch found no room under max_in_flight for another
+        self.is_full = False
         self.failure: Exception | None = None
         self._source: Source | None = None
         self._is_busy = False
@@ -95,10 +98,15 @@ class Committer:
         self.refuse()
         self._thread.join(_END_S)
         if self._thread.is_alive():
-            log.warning("a commit is given up", subscription=self._terms.spec.path)
-            with suppress(Exception):
-                self._connection.cancel_safe(timeout=_CANCEL_S)
-            self._thread.join(_CANCEL_S)
+            self.give_up()
+
+    def give_up(self) -> None:
+        """End the commit under way, which may wait for a lock that nobody lets go of."""
+        log.warning("a commit is given up", subscription=self._terms.spec.path)
+        self.refuse()
+        with suppress(Exception):
+            self._connection.cancel_safe(timeout=_CANCEL_S)
+        self._thread.join(_CANCEL_S)
 
     def hurry(self) -> None:
         """From now on nobody waits for room: no other batch will come."""
@@ -170,6 +178,7 @@ class Committer:
         expected = {one.attempt: one.rows for one in shares}
         lane = shares[0].lane
         runtimes.commit(self._connection, terms.spec.path, terms.token, positions, expected, lane)
+        self.reached = self.reached | {part: int(at["next"]) for part, at in positions.items()}
         if terms.spec.is_queue:
             self._queue().acknowledge(self._handles(self._connection, shares))
         runtimes.stage_clear(self._connection, terms.spec.path, terms.token, lane)
@@ -239,11 +248,15 @@ class Committer:
         terms = self._terms
         until = began + rows / terms.per_s if terms.per_s else began
         in_flight = terms.spec.max_in_flight()
+        is_full = False
         while (in_flight or time.monotonic() < until) and not self._enough.is_set():
             room = runtimes.room(self._connection, terms.spec.path, terms.token, in_flight or _NO_LIMIT)
+            if 0 <= room < terms.spec.batch():
+                self.is_full = is_full = True
             if room < 0 or (room >= terms.spec.batch() and time.monotonic() >= until):
-                return
+                break
             self._enough.wait(_LOOK_S)
+        self.is_full = is_full
 
     def _queue(self) -> Queue:
         return cast(Queue, self._opened())

@@ -1,13 +1,14 @@
 """A runtime's lease: renewed every second, and with it what the subscription's state is."""
 
 from contextlib import suppress
+from dataclasses import replace
 from threading import Event, Lock, Thread
 from uuid import UUID
 
 import structlog
 
-from penstock.errors import PenstockError, RuntimeReplaced
-from penstock.kernel import runtimes
+from penstock.errors import Busy, PenstockError, RuntimeReplaced
+from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.runtimes import Lease
 from penstock.pipeline.lag import Lag
@@ -15,6 +16,7 @@ from penstock.pipeline.lag import Lag
 log = structlog.get_logger("penstock.runtime")
 
 _RENEW_S = 1.0
+_LOCK_MS = 500
 
 
 class Keeper:
@@ -83,9 +85,14 @@ class Keeper:
                 self._end.wait(_RENEW_S)
 
     def _renew(self, connection: Connection) -> None:
+        connection.execute(f"set lock_timeout = {_LOCK_MS}".encode())
         while not self._end.wait(_RENEW_S):
             backlog, self._backlog = self._backlog, None
-            self._hold(connection, backlog)
+            try:
+                self._hold(connection, backlog)
+            except Busy:
+                # a commit has the runtime's row, and nobody takes the place meanwhile; the state is in another
+                self.lease = replace(self.lease, state=subscriptions.show(connection, self._path).state)
 
     def _hold(self, connection: Connection, backlog: int | None = None) -> None:
         with self._turn:

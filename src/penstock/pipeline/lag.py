@@ -23,7 +23,7 @@ Lag = Callable[[Mapping[str, Json]], int | None]
 
 
 class Progress:
-    """What a query says of its last batch. `limit` is what a batch may hold under max_dispatch_per_sec.
+    """What a query says of its last batch. `limit` is what a batch may hold, where a rate says that.
 
     `done` says which batch was committed last: Spark may have ended one more.
     """
@@ -33,6 +33,7 @@ class Progress:
         self._query = query
         self._done = done
         self._is_limited = False
+        self._is_full = False
         self._passed: int | None = None
         # assigned whole: two threads look
         self._known: tuple[int | None, dict[str, int]] = (None, {})
@@ -58,6 +59,11 @@ class Progress:
         if last is not None and self._known[0] != last["batchId"] <= self._done():
             self._known = (last["batchId"], _ends(last["sources"][0]["endOffset"]))
         return self._known
+
+    def has_filled_up(self, is_full: bool) -> bool:
+        """True once per engagement of max_in_flight."""
+        was, self._is_full = self._is_full, is_full
+        return is_full and not was
 
     def has_met_its_limit(self) -> bool:
         """True once per engagement: from the first full batch to the first that is not."""

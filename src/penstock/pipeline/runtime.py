@@ -32,6 +32,7 @@ from penstock.pipeline.keeper import Keeper
 from penstock.pipeline.lag import Progress, lag_of
 from penstock.pipeline.positions import Loss, Starts, ahead, starts
 from penstock.pipeline.sink import SinkOptions
+from penstock.pipeline.spans import described
 from penstock.pipeline.stream import Stream
 from penstock.pipeline.telemetry import Sight, Telemetry
 from penstock.sources.contract import Queue, Source
@@ -46,9 +47,11 @@ _TURN_S = 0.02
 # a drain ends before the kind's timeout, and the next one goes on
 _DRAIN_S = 600
 _BATCH_S = 30
+_COMMIT_S = 20
 # twice what a batch should take from its fetch to its acknowledgement
 _ACK_WAIT_S = 30
 _FIRST_WAIT_S = 1.0
+_FAILING = 3
 _LONGEST_WAIT_S = 30.0
 _ENDED = ("DEACTIVATED", "DRAINING")
 _READ = ("ACTIVE", "PAUSED", "DRAINING")
@@ -66,6 +69,9 @@ class Runtime:
     incarnation: UUID = field(default_factory=uuid4)
     telemetry: Telemetry = field(default_factory=Telemetry)
     _sight: Sight = field(init=False, repr=False)
+    # how often in a row a query has failed, and how many batches there were when it did
+    _failures: int = field(default=0, init=False)
+    _failed_at: int = field(default=-1, init=False)
 
     def run(self) -> str:
         """Until it is stopped, drained or deactivated, or has done its one drain. Returns the state it leaves."""
@@ -123,6 +129,7 @@ class Runtime:
                     raise
                 self._sight.says("retrying")
                 self._say_unavailable(keeper, error)
+                self._say_failing(keeper, error)
                 if time.monotonic() - began > _LONGEST_WAIT_S:
                     wait_s = _FIRST_WAIT_S
                 log.warning("starts again from the ledger", subscription=self.path, wait_s=wait_s, error=str(error))
@@ -139,9 +146,20 @@ class Runtime:
             return
         # with the database away too it is said at the next try
         with suppress(DatabaseUnavailable), self._connected() as connection:
-            detail: Json = {"error": str(error)[:500]}
+            detail: Json = {"error": str(error)[:500], "kind": type(error).__name__}
             runtimes.said(connection, self.path, keeper.lease.token, "source_unavailable", detail)
             keeper.source_is_down = True
+
+    def _say_failing(self, keeper: Keeper, error: PenstockError) -> None:
+        """An event when queries fail again and again and nothing is committed between; once, until something is."""
+        batches = keeper.lease.counts.batches
+        self._failures = self._failures + 1 if batches == self._failed_at else 1
+        self._failed_at = batches
+        if isinstance(error, QueryFailed) and self._failures == _FAILING:
+            with suppress(DatabaseUnavailable), self._connected() as connection:
+                # others' texts may repeat a message
+                detail: Json = {"error": described(str(error))[1], "times": self._failures}
+                runtimes.said(connection, self.path, keeper.lease.token, "query_failing", detail)
 
     def _read(self, connection: Connection, keeper: Keeper, lease: Lease) -> None:
         """Run the query until it ends, or somebody wants it to; by the version this lease was taken with."""
@@ -199,9 +217,8 @@ class Runtime:
                     once=once,
                 )
                 query = stream.start(self.spark)
-                progress = Progress(
-                    query, stream.batch if spec.limits.max_dispatch_per_sec else None, lambda: committer.done
-                )
+                rate = spec.limits.max_dispatch_per_sec
+                progress = Progress(query, rate if rate == stream.batch else None, lambda: committer.done)
                 keeper.watch(lag_of(spec, source, progress))
                 with self._sight.reading(query, spec.source, before, lambda: keeper.latest(connection)):
                     self._watch(connection, keeper, query, progress, committer, entry.version)
@@ -281,8 +298,11 @@ class Runtime:
                 keeper.check()
                 self._sight.look(keeper.lease)
                 if progress.has_met_its_limit():
-                    runtimes.said(connection, self.path, keeper.lease.token, "rate_limited", {"batch": progress.limit})
-                self._pass_gaps(connection, keeper, progress)
+                    detail: Json = {"limit": "max_dispatch_per_sec", "batch": progress.limit}
+                    runtimes.said(connection, self.path, keeper.lease.token, "rate_limited", detail)
+                if progress.has_filled_up(committer.is_full):
+                    runtimes.said(connection, self.path, keeper.lease.token, "rate_limited", {"limit": "max_in_flight"})
+                self._pass_gaps(connection, keeper, progress, committer)
                 if self.stop.wait(_LOOK_S) or (give_up_at is not None and time.monotonic() > give_up_at):
                     break
             failure = query.exception()
@@ -295,7 +315,7 @@ class Runtime:
         self._settle(keeper, committer)
         with self._connected() as fresh:
             keeper.latest(fresh)
-            self._pass_gaps(fresh, keeper, progress)
+            self._pass_gaps(fresh, keeper, progress, committer)
 
     def _settle(self, keeper: Keeper, committer: Committer) -> None:
         """Wait for the batch that was taken last; not for ever, once the runtime is to end."""
@@ -303,22 +323,23 @@ class Runtime:
         while not committer.is_settled(_LOOK_S):
             keeper.check()
             if give_up_at is None and (self.stop.is_set() or keeper.lease.state != "ACTIVE"):
-                give_up_at = time.monotonic() + _BATCH_S
+                give_up_at = time.monotonic() + _COMMIT_S
             if give_up_at is not None and time.monotonic() > give_up_at:
-                raise QueryFailed(f"a commit has not ended within {_BATCH_S} s: it is read again from the ledger")
+                committer.give_up()
+                raise QueryFailed(f"a commit has not ended within {_COMMIT_S} s: it is read again from the ledger")
         failure = committer.failure
         if isinstance(failure, RuntimeReplaced):
             raise failure
         if failure is not None:
             raise QueryFailed(f"{type(failure).__module__}.{type(failure).__name__}: {failure}"[:1000]) from failure
 
-    def _pass_gaps(self, connection: Connection, keeper: Keeper, progress: Progress) -> None:
+    def _pass_gaps(self, connection: Connection, keeper: Keeper, progress: Progress, committer: Committer) -> None:
         """The ledger follows a batch that ended in marks of transactions: else their removal would look like a loss."""
         ledger = keeper.lease.positions
         beyond = {
             part: {"identity": ledger[part]["identity"], "next": end}
             for part, end in progress.new_ends().items()
-            if part in ledger and end > int(ledger[part]["next"])
+            if part in ledger and end > max(int(ledger[part]["next"]), committer.reached.get(part, 0))
         }
         if beyond:
             runtimes.commit(connection, self.path, keeper.lease.token, beyond, {})
@@ -334,18 +355,14 @@ class Runtime:
             ends_by_itself = committer.failure is not None and not reads_ahead
             if not (keeper.lease.state == "DRAINING" or ends_by_itself) or self.stop.wait(_TURN_S):
                 break
+        # Spark does not stop while a batch waits to be taken, or for room
+        committer.hurry()
+        if reads_ahead:
+            committer.refuse()
         try:
-            # a connection of its own: the other may be as old as the query
-            with suppress(PenstockError), self._connected() as connection:
-                runtimes.stop(connection, self.path, keeper.lease.token)
-        finally:
-            if reads_ahead:
-                # Spark does not stop while a batch waits to be taken
-                committer.refuse()
-            try:
-                query.stop()
-            except Py4JJavaError as error:
-                raise QueryFailed("the query does not stop: its batch is read again from the ledger") from error
+            query.stop()
+        except Py4JJavaError as error:
+            raise QueryFailed("the query does not stop: its batch is read again from the ledger") from error
 
 
 def _failure(text: str) -> PenstockError:

@@ -15,6 +15,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from penstock.errors import SettingsError
 from penstock.kernel.connection import lasting
 from penstock.pipeline import hosts
 from penstock.pipeline.handover import Batch, Share, hand_over
@@ -84,7 +85,8 @@ class IngestWriter(DataSourceStreamArrowWriter):
 def _batch_id() -> int:
     context = TaskContext.get()
     found = context.getLocalProperty(_BATCH_ID) if context is not None else None
-    assert found is not None, f"Spark does not tell its tasks of {_BATCH_ID}"
+    if found is None:
+        raise SettingsError(f"this Spark does not tell its tasks of {_BATCH_ID}: use the version penstock[spark] names")
     return int(found)
 
 

@@ -51,7 +51,7 @@ class Stream:
             .writeStream.format(NAME)
             .queryName(self.spec.path)
             .options(**self.sink.to_spark())
-            .option("checkpointLocation", str(self.checkpoint))
+            .option("checkpointLocation", self.checkpoint.as_uri())
         )
         if self.once:
             return writer.trigger(availableNow=True).start()

@@ -48,7 +48,7 @@ grant execute on function penstock.fn_job_retry, penstock.fn_job_dead_letter_rep
 grant execute on function penstock.fn_catalog_register, penstock.fn_subscription_move to workflow_admin;
 
 -- The pipeline stages and commits; it holds subscriptions, and moves none.
-grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release, penstock.fn_runtime_stop, penstock.fn_runtime_said,
+grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release, penstock.fn_runtime_said,
   penstock.fn_ingest_stage_open, penstock.fn_ingest_stage_clear, penstock.fn_ingest_commit, penstock.fn_ingest_position_set,
   penstock.fn_ingest_room
   to penstock_pipeline, workflow_admin;

@@ -1470,7 +1470,7 @@ CREATE FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token big
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select case when r.stopping or r.token <> p_runtime_token or s.state <> 'ACTIVE' then -1
+  select case when r.token <> p_runtime_token or s.state <> 'ACTIVE' then -1
               else p_limit - (select count(*)::integer from (select from penstock.job_queue q where q.source = s.subscription_id
                                                               limit p_limit) l) end
     from penstock.subscription s join penstock.subscription_runtime r using (path) where s.path = p_subscription
@@ -2087,7 +2087,7 @@ $$;
 
 -- Name: fn_runtime_lease(text, uuid, bigint, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint DEFAULT NULL::bigint, p_backlog bigint DEFAULT NULL::bigint) RETURNS TABLE(token bigint, lease_until timestamp with time zone, state text, version integer, stopping boolean, positions jsonb, counts jsonb)
+CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint DEFAULT NULL::bigint, p_backlog bigint DEFAULT NULL::bigint) RETURNS TABLE(token bigint, lease_until timestamp with time zone, state text, version integer, positions jsonb, counts jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2115,7 +2115,6 @@ begin
          lease_until = clock_timestamp() + v_lease,
          version = case when p_token is null then (select s.version from penstock.subscription s where s.path = r.path) else r.version end,
          started_at = case when p_token is null then clock_timestamp() else r.started_at end,
-         stopping = p_token is not null and r.stopping,
          rate_since = case when p_token is null then clock_timestamp() when v_rolls then r.rate_next else r.rate_since end,
          rate_received = case when p_token is null then r.received when v_rolls then r.rate_next_received else r.rate_received end,
          rate_next = case when p_token is null or v_rolls then clock_timestamp() else r.rate_next end,
@@ -2126,7 +2125,7 @@ begin
          is_stalled = r.is_stalled and p_backlog is distinct from 0
    where r.path = p_subscription;
   return query
-    select r.token, r.lease_until, s.state, case when p_token is null then r.version else s.version end, r.stopping,
+    select r.token, r.lease_until, s.state, case when p_token is null then r.version else s.version end,
            coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset,
                                                                  'floor', p.floor_offset))
                        from penstock.ingest_position p where p.path = s.path), '{}'),
@@ -2150,7 +2149,7 @@ begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_token);
   update penstock.subscription_runtime r
-     set lease_until = null, released_at = clock_timestamp(), incarnation = null, stopping = false, backlog_since = null,
+     set lease_until = null, released_at = clock_timestamp(), incarnation = null, backlog_since = null,
          is_stalled = false
    where r.path = p_subscription;
   perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token, lane)) from generate_series(0, 1) lane;
@@ -2173,21 +2172,12 @@ declare
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
   perform penstock.runtime_checked(v_held, p_token);
-  if p_happening !~ '^(rate_limited|data_loss_refused|read_again|source_unavailable|source_recovered)$' then
+  if p_happening !~ '^(rate_limited|data_loss_refused|read_again|source_unavailable|source_recovered|query_failing)$' then
     raise exception using errcode = 'PS011', message = format('a runtime does not say %L', p_happening);
   end if;
   perform penstock.subscription_event(p_subscription, p_happening, 'system:runtime', p_detail);
 end
 $_$;
-
--- Name: fn_runtime_stop(text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
-
-CREATE FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  update penstock.subscription_runtime r set stopping = true where r.path = p_subscription and r.token = p_token
-$$;
 
 -- Name: fn_schedule_drop(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -3617,7 +3607,6 @@ CREATE TABLE penstock.subscription_runtime (
     lease_until timestamp with time zone,
     released_at timestamp with time zone,
     started_at timestamp with time zone,
-    stopping boolean DEFAULT false NOT NULL,
     backlog bigint,
     backlog_at timestamp with time zone,
     backlog_since timestamp with time zone,
@@ -4069,7 +4058,7 @@ declare
 begin
   for v_path in
     select s.path from penstock.subscription s join penstock.subscription_runtime r using (path)
-     where s.state = 'DRAINING' and coalesce(r.lease_until, '-infinity') < clock_timestamp() for update of s skip locked
+     where s.state = 'DRAINING' and coalesce(r.lease_until, '-infinity') < clock_timestamp() for update of s, r skip locked
   loop
     perform penstock.subscription_moved(v_path, 'DEACTIVATED', 'system:queue_tick');
     v_count := v_count + 1;
@@ -6274,12 +6263,6 @@ GRANT ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token b
 REVOKE ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO workflow_admin;
-
--- Name: FUNCTION fn_runtime_stop(p_subscription text, p_token bigint); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) TO penstock_pipeline;
-GRANT ALL ON FUNCTION penstock.fn_runtime_stop(p_subscription text, p_token bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_schedule_drop(p_schedule_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 

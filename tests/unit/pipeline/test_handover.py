@@ -54,8 +54,8 @@ def test_a_runtime_that_says_nothing_has_not_taken_it(inlet: Inlet) -> None:
 def test_a_batch_that_was_waiting_when_the_runtime_ended_is_not_taken(inlet: Inlet) -> None:
     with ThreadPoolExecutor(1) as spark:
         handed = spark.submit(hand_over, inlet.address, BATCH)
-        while not handed.running():
-            pass
+        with pytest.raises(TimeoutError):
+            handed.result(0.2)
         inlet.close()
         with pytest.raises(NotTaken):
             handed.result(LONG_S)

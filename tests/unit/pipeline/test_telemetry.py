@@ -11,7 +11,7 @@ from penstock.pipeline.telemetry import Telemetry, opened
 from tests.parts.processes import free_ports, listens
 
 COUNTS = Counts(0, 0, 0, 0, 0, [], None, None)
-LEASE = Lease(1, datetime.now(UTC), "ACTIVE", 1, False, {}, COUNTS)
+LEASE = Lease(1, datetime.now(UTC), "ACTIVE", 1, {}, COUNTS)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """Sources that hand out messages one by one, such as NATS: a Python data source whose tasks fetch in parallel.
 
 Offsets count what was asked for, and mean nothing to the source: a message is known by its identity, and acknowledged
-by the sink after the commit.
+by the committer after the commit.
 """
 
 import json

@@ -10,7 +10,7 @@
 --   locks          the runtime's row
 create or replace function penstock.fn_runtime_lease(
   p_subscription text, p_incarnation uuid, p_token bigint default null, p_backlog bigint default null)
-returns table (token bigint, lease_until timestamptz, state text, version integer, stopping boolean, positions jsonb, counts jsonb)
+returns table (token bigint, lease_until timestamptz, state text, version integer, positions jsonb, counts jsonb)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -36,7 +36,6 @@ begin
          lease_until = clock_timestamp() + v_lease,
          version = case when p_token is null then (select s.version from penstock.subscription s where s.path = r.path) else r.version end,
          started_at = case when p_token is null then clock_timestamp() else r.started_at end,
-         stopping = p_token is not null and r.stopping,
          rate_since = case when p_token is null then clock_timestamp() when v_rolls then r.rate_next else r.rate_since end,
          rate_received = case when p_token is null then r.received when v_rolls then r.rate_next_received else r.rate_received end,
          rate_next = case when p_token is null or v_rolls then clock_timestamp() else r.rate_next end,
@@ -47,7 +46,7 @@ begin
          is_stalled = r.is_stalled and p_backlog is distinct from 0
    where r.path = p_subscription;
   return query
-    select r.token, r.lease_until, s.state, case when p_token is null then r.version else s.version end, r.stopping,
+    select r.token, r.lease_until, s.state, case when p_token is null then r.version else s.version end,
            coalesce((select jsonb_object_agg(p.part, jsonb_build_object('identity', p.identity, 'next', p.next_offset,
                                                                  'floor', p.floor_offset))
                        from penstock.ingest_position p where p.path = s.path), '{}'),

@@ -11,7 +11,7 @@ begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
   perform penstock.runtime_checked(v_held, p_token);
   update penstock.subscription_runtime r
-     set lease_until = null, released_at = clock_timestamp(), incarnation = null, stopping = false, backlog_since = null,
+     set lease_until = null, released_at = clock_timestamp(), incarnation = null, backlog_since = null,
          is_stalled = false
    where r.path = p_subscription;
   perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token, lane)) from generate_series(0, 1) lane;

@@ -13,7 +13,7 @@ declare
 begin
   for v_path in
     select s.path from penstock.subscription s join penstock.subscription_runtime r using (path)
-     where s.state = 'DRAINING' and coalesce(r.lease_until, '-infinity') < clock_timestamp() for update of s skip locked
+     where s.state = 'DRAINING' and coalesce(r.lease_until, '-infinity') < clock_timestamp() for update of s, r skip locked
   loop
     perform penstock.subscription_moved(v_path, 'DEACTIVATED', 'system:queue_tick');
     v_count := v_count + 1;

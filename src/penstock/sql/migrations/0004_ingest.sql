@@ -37,7 +37,6 @@ create table penstock.subscription_runtime (
   lease_until timestamptz,
   released_at timestamptz,
   started_at timestamptz,
-  stopping boolean not null default false,
   backlog bigint,
   backlog_at timestamptz,
   backlog_since timestamptz,
