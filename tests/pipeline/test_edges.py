@@ -167,3 +167,24 @@ def test_a_drain_in_the_middle_leaves_nothing_handed_out(
     assert (left.state, facts.num_ack_pending, left.executions + facts.num_pending) == ("DEACTIVATED", 0, total)
     assert 0 < left.executions < total
     nats_server.delete_stream(stream)
+
+
+def test_batches_that_fail_again_and_again_are_said_once_and_read_on_when_they_can_be(
+    spark: SparkSession, db: Connection, database: str, kafka_broker: Kafka, prefix: str, subscribe: Subscribe
+) -> None:
+    kafka_broker.add_topic(prefix)
+    kafka_broker.publish(prefix, [(None, b"secret", [])])
+    subscribe(kafka_broker.credential, source="kafka", topic=prefix, runtime={"trigger_ms": 200})
+    db.execute(
+        "create function public.refuse() returns trigger language plpgsql as"
+        " $$ begin raise exception using errcode = 'PS021', message = 'rows are gone'; end $$"
+    )
+    db.execute("create trigger refuse before insert on penstock.job_queue execute function public.refuse()")
+    failing = (
+        "select detail ->> 'error' from penstock.v_subscription_event where happening = 'subscription.query_failing'"
+    )
+    with Holding(spark, database):
+        wait_until(lambda: rows(db, failing) != [], "it is said", 240)
+        db.execute("drop trigger refuse on penstock.job_queue")
+        wait_until(lambda: subscriptions.show(db, PATH).executions == 1, "it reads on", 240)
+    assert rows(db, failing) == [("StagingLost: rows are gone",)]
