@@ -13,7 +13,7 @@ from typing import Self, cast
 import structlog
 
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.errors import PenstockError, SourceChanged, SourceUnfit
+from penstock.errors import PenstockError, SchemaMissing, SourceChanged, SourceUnfit
 from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
@@ -193,7 +193,9 @@ class Committer:
                 handles = self._handles(connection, batch.shares)
             self._queue().give_back(handles)
         except Exception as error:
-            log.warning("messages are not given back", subscription=self._terms.spec.path, error=str(error))
+            is_gone = isinstance(error, SchemaMissing)
+            said = "the staging table is gone, and with it what they are" if is_gone else str(error)
+            log.warning("messages come again later", subscription=self._terms.spec.path, reason=said)
 
     def _handles(self, connection: Connection, shares: list[Share]) -> list[str]:
         return runtimes.staged_acks(connection, self.stages[shares[0].lane], [one.attempt for one in shares])

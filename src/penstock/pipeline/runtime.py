@@ -48,6 +48,7 @@ _TURN_S = 0.02
 _DRAIN_S = 600
 _BATCH_S = 30
 _COMMIT_S = 20
+_TAKEN_S = 5
 # twice what a batch should take from its fetch to its acknowledgement
 _ACK_WAIT_S = 30
 _FIRST_WAIT_S = 1.0
@@ -349,14 +350,17 @@ class Runtime:
 
         Where Spark was told that a batch is not committed, it gives back what was handed out, and ends by itself.
         """
+        committer.hurry()
         reads_ahead = len(committer.stages) > 1
+        if not reads_ahead:
+            # else Spark, interrupted in the middle of it, would give back what is being committed
+            committer.is_settled(_TAKEN_S)
         give_up_at = time.monotonic() + _BATCH_S
         while query.isActive and query.status["isTriggerActive"] and time.monotonic() < give_up_at:
             ends_by_itself = committer.failure is not None and not reads_ahead
             if not (keeper.lease.state == "DRAINING" or ends_by_itself) or self.stop.wait(_TURN_S):
                 break
-        # Spark does not stop while a batch waits to be taken, or for room
-        committer.hurry()
+        # Spark does not stop while a batch waits to be taken
         if reads_ahead:
             committer.refuse()
         try:
