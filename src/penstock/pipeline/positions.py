@@ -78,6 +78,14 @@ def ahead(ledger: Mapping[str, Json], identities: Mapping[str, str], floors: Map
     )
 
 
+def ranges(losses: tuple[Loss, ...]) -> str:
+    """In words."""
+    return "; ".join(
+        f"{one.part} from {one.first}" + (f" to before {one.next}" if one.next is not None else "") + f" ({one.reason})"
+        for one in losses
+    )
+
+
 def _loss(span: Span, identity: str, following: int) -> Loss | None:
     if identity != span.identity:
         return Loss(span.part, "made_again", following, None)

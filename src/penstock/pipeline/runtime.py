@@ -30,7 +30,7 @@ from penstock.pipeline import hosts
 from penstock.pipeline.committer import Committer, Terms
 from penstock.pipeline.keeper import Keeper
 from penstock.pipeline.lag import Progress, lag_of
-from penstock.pipeline.positions import Loss, Starts, ahead, starts
+from penstock.pipeline.positions import Loss, Starts, ahead, ranges, starts
 from penstock.pipeline.sink import SinkOptions
 from penstock.pipeline.spans import described
 from penstock.pipeline.stream import Stream
@@ -279,7 +279,7 @@ class Runtime:
         if spec.on_data_loss == "fail":
             runtimes.said(connection, self.path, keeper.lease.token, "data_loss_refused", detail)
             raise DataLoss(
-                f"{self.path}: the source no longer holds what the ledger expects: {_ranges(found.losses)}\n"
+                f"{self.path}: the source no longer holds what the ledger expects: {ranges(found.losses)}\n"
                 "Look at it, then set on_data_loss: skip_and_record to go on without it."
             )
         runtimes.position_set(connection, self.path, keeper.lease.token, found.ledger(), found.losses[0].reason, detail)
@@ -384,13 +384,6 @@ def _spec(content: Json) -> SubscriptionSpec:
     spec = spec_of("Subscription", content)
     assert isinstance(spec, SubscriptionSpec)
     return spec
-
-
-def _ranges(losses: tuple[Loss, ...]) -> str:
-    return "; ".join(
-        f"{one.part} from {one.first}" + (f" to before {one.next}" if one.next is not None else "") + f" ({one.reason})"
-        for one in losses
-    )
 
 
 def _first_time(spec: SubscriptionSpec, source: Source) -> dict[str, int]:
