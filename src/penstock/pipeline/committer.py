@@ -109,7 +109,7 @@ class Committer:
         self._thread.join(_CANCEL_S)
 
     def hurry(self) -> None:
-        """From now on nobody waits for room: no other batch will come."""
+        """From now on nobody waits for room, and no other batch is taken."""
         self._enough.set()
 
     def refuse(self) -> None:
@@ -139,6 +139,9 @@ class Committer:
         if batch.is_aborted:
             self._give_back(batch)
             answer.taken()
+            return
+        if self._enough.is_set():
+            answer.refused("the runtime is to stop: the batch is read again from the ledger")
             return
         if self.failure is not None:
             answer.refused(f"an earlier batch was not committed: {self.failure}")

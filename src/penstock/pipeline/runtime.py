@@ -350,7 +350,8 @@ class Runtime:
 
         Where Spark was told that a batch is not committed, it gives back what was handed out, and ends by itself.
         """
-        committer.hurry()
+        if keeper.lease.state != "DRAINING":
+            committer.hurry()
         reads_ahead = len(committer.stages) > 1
         if not reads_ahead:
             # else Spark, interrupted in the middle of it, would give back what is being committed
@@ -361,6 +362,7 @@ class Runtime:
             if not (keeper.lease.state == "DRAINING" or ends_by_itself) or self.stop.wait(_TURN_S):
                 break
         # Spark does not stop while a batch waits to be taken
+        committer.hurry()
         if reads_ahead:
             committer.refuse()
         try:
