@@ -144,6 +144,24 @@ def test_a_log_with_limits_is_not_read_ahead(
         assert len(committer.stages) == 1
 
 
+def test_a_pause_makes_no_room(
+    db: Connection, database: str, log: str, tmp_path: Path, subscribe: Subscribe, kafka_broker: Kafka
+) -> None:
+    subscribe(kafka_broker.credential, source="kafka", topic=log, limits={"max_in_flight": 1})
+    with _committer(database, db, tmp_path) as committer, ThreadPoolExecutor(1) as spark:
+        first = spark.submit(hand_over, committer.address, _put(db, committer, 0, f"{log}:0"))
+        wait_until(lambda: committer.is_full, "it waits for room")
+        subscriptions.move(db, PATH, "pause")
+        with pytest.raises(TimeoutError):
+            first.result(0.5)
+        committer.say_last()
+        first.result(DEADLINE_S)
+        committer.hurry()
+        with pytest.raises(NotTaken, match="is to stop"):
+            hand_over(committer.address, _put(db, committer, 1, f"{log}:0"))
+    assert _executions(db) == 1
+
+
 def test_nothing_is_taken_after_a_batch_that_was_not_committed(
     db: Connection, database: str, log: str, tmp_path: Path
 ) -> None:

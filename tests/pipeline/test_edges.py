@@ -151,13 +151,12 @@ def test_a_stop_gives_up_a_commit_that_hangs(
 def test_a_drain_in_the_middle_leaves_nothing_handed_out(
     spark: SparkSession, db: Connection, database: str, nats_server: Nats, prefix: str, subscribe: Subscribe
 ) -> None:
-    stream, total = prefix.upper(), 2000
+    stream, total = prefix.upper(), 20_000
     nats_server.add_stream(stream)
     nats_server.add_consumer(stream, "penstock")
     nats_server.publish(f"{stream}.a", [(b"%d" % number, []) for number in range(total)])
     nats = {"source": "nats", "stream": stream, "consumer": "penstock"}
-    # slow enough to be drained in the middle
-    subscribe(nats_server.credential, **nats, limits={"max_dispatch_per_sec": 20}, runtime={"trigger_ms": 100})
+    subscribe(nats_server.credential, **nats, runtime={"trigger_ms": 100, "batch": 100})
     with Holding(spark, database) as holding:
         wait_until(lambda: subscriptions.show(db, PATH).executions > 0, "it reads", 120)
         subscriptions.move(db, PATH, "drain")

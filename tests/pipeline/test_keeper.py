@@ -15,11 +15,16 @@ from tests.concurrency.sessions import DEADLINE_S, wait_until
 from tests.ingest.support import PATH, playbook, subscription
 
 
-def test_it_does_not_look_away_while_a_look_at_the_source_is_under_way(db: Connection, database: str) -> None:
+@pytest.fixture
+def keeper(db: Connection, database: str) -> Keeper:
+    """Not started yet."""
     playbook(db)
     subscription(db)
     incarnation = uuid4()
-    keeper = Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+    return Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+
+
+def test_it_does_not_look_away_while_a_look_at_the_source_is_under_way(keeper: Keeper) -> None:
     looks, goes_on = Event(), Event()
 
     def lag(_: Mapping[str, Json]) -> int:
@@ -39,11 +44,7 @@ def test_it_does_not_look_away_while_a_look_at_the_source_is_under_way(db: Conne
     keeper.end()
 
 
-def test_a_look_that_raises_anything_or_takes_its_time_does_not_end_the_renewal(db: Connection, database: str) -> None:
-    playbook(db)
-    subscription(db)
-    incarnation = uuid4()
-    keeper = Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+def test_a_look_that_raises_anything_or_takes_its_time_does_not_end_the_renewal(keeper: Keeper) -> None:
     looks: list[int] = []
     goes_on = Event()
 
@@ -63,11 +64,7 @@ def test_a_look_that_raises_anything_or_takes_its_time_does_not_end_the_renewal(
     keeper.end()
 
 
-def test_a_pause_is_heard_while_a_commit_has_the_runtimes_row(db: Connection, database: str) -> None:
-    playbook(db)
-    subscription(db)
-    incarnation = uuid4()
-    keeper = Keeper(database, PATH, incarnation, runtimes.lease(db, PATH, incarnation))
+def test_a_pause_is_heard_while_a_commit_has_the_runtimes_row(db: Connection, database: str, keeper: Keeper) -> None:
     keeper.start()
     try:
         with connect(database) as commit, commit.transaction():

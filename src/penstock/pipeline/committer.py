@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -83,6 +82,7 @@ class Committer:
         self._source: Source | None = None
         self._is_busy = False
         self._turn = Condition()
+        self._last = Event()
         self._enough = Event()
         self._end = Event()
         self._thread = Thread(target=self._run, name=f"commits {terms.spec.path}", daemon=True)
@@ -104,19 +104,31 @@ class Committer:
         """End the commit under way, which may wait for a lock that nobody lets go of."""
         log.warning("a commit is given up", subscription=self._terms.spec.path)
         self.refuse()
-        with suppress(Exception):
+        try:
             self._connection.cancel_safe(timeout=_CANCEL_S)
+        except Exception as error:
+            log.warning("it cannot be cancelled", subscription=self._terms.spec.path, error=str(error))
         self._thread.join(_CANCEL_S)
 
+    def say_last(self) -> None:
+        """The batch under way is the last: nobody waits for room for another, and a queue hands out none."""
+        self._inlet.say_last()
+        self._last.set()
+
     def hurry(self) -> None:
-        """From now on nobody waits for room, and no other batch is taken."""
+        """From now on no other batch is taken."""
+        self.say_last()
         self._enough.set()
 
     def refuse(self) -> None:
         """Take nothing more; whoever waits for an answer hears so."""
-        self._enough.set()
+        self.hurry()
         self._end.set()
         self._inlet.shut()
+
+    @property
+    def is_queue(self) -> bool:
+        return self._terms.spec.is_queue
 
     def is_settled(self, wait_s: float) -> bool:
         """Whether nothing is being committed, or nothing any more within this time."""
@@ -188,8 +200,6 @@ class Committer:
 
     def _give_back(self, batch: Batch) -> None:
         """So that they come again at once; those that cannot be given back come when the queue has waited enough."""
-        if not self._terms.spec.is_queue:
-            return
         try:
             # the other connection may be why they were not committed
             with connect(self._database_url, application="penstock abort") as connection:
@@ -254,13 +264,14 @@ class Committer:
         until = began + rows / terms.per_s if terms.per_s else began
         in_flight = terms.spec.max_in_flight()
         is_full = False
-        while (in_flight or time.monotonic() < until) and not self._enough.is_set():
+        while (in_flight or time.monotonic() < until) and not self._last.is_set():
             room = runtimes.room(self._connection, terms.spec.path, terms.token, in_flight or _NO_LIMIT)
             if 0 <= room < terms.spec.batch():
                 self.is_full = is_full = True
-            if room < 0 or (room >= terms.spec.batch() and time.monotonic() >= until):
+            if room >= terms.spec.batch() and time.monotonic() >= until:
                 break
-            self._enough.wait(_LOOK_S)
+            # below zero: the subscription is not to be read any more, which the keeper hears in a moment
+            self._last.wait(_LOOK_S)
         self.is_full = is_full
 
     def _queue(self) -> Queue:

@@ -5,6 +5,7 @@ import os
 import select
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from penstock.errors import NotTaken, SettingsError
 
 _NAME = "batches"
+_LAST = "-last"
 # a process that was stopped in the middle of its words keeps nobody waiting for ever
 _SAYS_S = 30
 _LOOK_S = 0.5
@@ -57,6 +59,11 @@ def hand_over(address: str, batch: Batch) -> None:
         raise NotTaken((answer or {}).get("refused") or "the runtime has ended meanwhile")
 
 
+def is_last(address: str) -> bool:
+    """Whether the runtime wants no batch after the one under way."""
+    return os.path.exists(address + _LAST)
+
+
 class Inlet:
     """Where a runtime takes batches, in a folder of its own."""
 
@@ -71,6 +78,12 @@ class Inlet:
                 f"no socket can be made at {self.address}: {error.strerror or error}\nSet TMPDIR to a shorter path."
             ) from error
         self._server.listen()
+
+    def say_last(self) -> None:
+        """To readers, which ask before they hand out more."""
+        # in a folder that somebody has removed there are no readers to tell
+        with suppress(OSError):
+            Path(self.address + _LAST).touch()
 
     def shut(self) -> None:
         """From any thread: those who wait for an answer go away."""

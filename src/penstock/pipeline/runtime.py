@@ -346,20 +346,22 @@ class Runtime:
             runtimes.commit(connection, self.path, keeper.lease.token, beyond, {})
 
     def _end_query(self, keeper: Keeper, query: StreamingQuery, committer: Committer) -> None:
-        """A drain lets the batch under way end, so that nothing stays handed out; anything else does not wait.
+        """A drained queue's batch under way ends first, so that nothing stays handed out; nothing else waits.
 
         Where Spark was told that a batch is not committed, it gives back what was handed out, and ends by itself.
         """
-        if keeper.lease.state != "DRAINING":
-            committer.hurry()
         reads_ahead = len(committer.stages) > 1
+        is_drained = keeper.lease.state == "DRAINING" and committer.is_queue
+        committer.say_last()
+        if not is_drained:
+            committer.hurry()
         if not reads_ahead:
             # else Spark, interrupted in the middle of it, would give back what is being committed
             committer.is_settled(_TAKEN_S)
         give_up_at = time.monotonic() + _BATCH_S
         while query.isActive and query.status["isTriggerActive"] and time.monotonic() < give_up_at:
             ends_by_itself = committer.failure is not None and not reads_ahead
-            if not (keeper.lease.state == "DRAINING" or ends_by_itself) or self.stop.wait(_TURN_S):
+            if not (is_drained or ends_by_itself) or self.stop.wait(_TURN_S):
                 break
         # Spark does not stop while a batch waits to be taken
         committer.hurry()
@@ -371,14 +373,12 @@ class Runtime:
             raise QueryFailed("the query does not stop: its batch is read again from the ledger") from error
 
 
-def _failure(text: str) -> PenstockError:
+def _failure(text: str) -> QueryFailed:
     """The line that says why, of Spark's many."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    ours = [line for line in lines if line.startswith("penstock.errors.")]
-    named, _, said = (ours[-1] if ours else "").removeprefix("penstock.errors.").partition(": ")
-    if named == "RuntimeReplaced":
-        return RuntimeReplaced(said)
-    causes = ours or [line for line in lines if "Caused by" in line]
+    causes = [line for line in lines if line.startswith("penstock.errors.")] or [
+        line for line in lines if "Caused by" in line
+    ]
     return QueryFailed((causes[-1] if causes else lines[0] if lines else "the query ended")[:1000])
 
 

@@ -59,5 +59,5 @@ class Stream:
 
     def _read(self, spark: SparkSession) -> DataFrame:
         if self.spec.is_queue:
-            return read_queue(spark, self.content, self.batch, TASKS)
+            return read_queue(spark, self.content, self.batch, TASKS, self.sink.handover)
         return read_kafka(spark, self.spec, self.credential, self.starts.offsets, self.batch)

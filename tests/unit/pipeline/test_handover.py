@@ -1,12 +1,13 @@
 """Batches on their way from Spark's process to the runtime's."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from penstock.errors import NotTaken, SettingsError
-from penstock.pipeline.handover import Answer, Batch, Inlet, Share, hand_over
+from penstock.pipeline.handover import Answer, Batch, Inlet, Share, hand_over, is_last
 
 BATCH = Batch(7, [Share("a", 1, 3, {"t:0": 4}, {"t:0": 7}), Share("b", 1, 1, {"t:1": 0}, {"t:1": 1})])
 LONG_S = 30
@@ -33,21 +34,26 @@ def test_a_batch_comes_as_it_was_handed_over(inlet: Inlet) -> None:
     inlet.close()
 
 
-def test_a_refusal_says_why(inlet: Inlet) -> None:
+@pytest.mark.parametrize(
+    ("take", "words"),
+    [(lambda _, answer: answer.refused("the one before failed"), "the one before failed"),
+     (lambda *_: None, "ended meanwhile")],
+)  # fmt: skip
+def test_one_that_is_refused_or_not_answered_is_not_taken(
+    inlet: Inlet, take: Callable[[Batch, Answer], None], words: str
+) -> None:
     with ThreadPoolExecutor(1) as spark:
         handed = spark.submit(hand_over, inlet.address, BATCH)
-        inlet.next(LONG_S, lambda _, answer: answer.refused("the one before was not committed"))
-        with pytest.raises(NotTaken, match="the one before was not committed"):
+        inlet.next(LONG_S, take)
+        with pytest.raises(NotTaken, match=words):
             handed.result(LONG_S)
     inlet.close()
 
 
-def test_a_runtime_that_says_nothing_has_not_taken_it(inlet: Inlet) -> None:
-    with ThreadPoolExecutor(1) as spark:
-        handed = spark.submit(hand_over, inlet.address, BATCH)
-        inlet.next(LONG_S, lambda *_: None)
-        with pytest.raises(NotTaken, match="ended meanwhile"):
-            handed.result(LONG_S)
+def test_readers_hear_which_batch_is_the_last(inlet: Inlet) -> None:
+    assert not is_last(inlet.address)
+    inlet.say_last()
+    assert is_last(inlet.address)
     inlet.close()
 
 

@@ -20,6 +20,7 @@ from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.model import Json
 from penstock.pipeline import hosts
+from penstock.pipeline.handover import is_last
 from penstock.sources.contract import Message, Queue
 from penstock.sources.opening import open_queue
 
@@ -45,7 +46,7 @@ _ROWS = 1000
 _WORTH_A_TASK = 200
 
 
-def read_queue(spark: SparkSession, content: Json, batch: int, tasks: int) -> DataFrame:
+def read_queue(spark: SparkSession, content: Json, batch: int, tasks: int, handover: str) -> DataFrame:
     """The stream of a subscription whose source hands out messages."""
     spark.dataSource.register(QueueSource)
     return (
@@ -53,12 +54,13 @@ def read_queue(spark: SparkSession, content: Json, batch: int, tasks: int) -> Da
         .option("content", json.dumps(content))
         .option("batch", str(batch))
         .option("tasks", str(tasks))
+        .option("handover", handover)
         .load()
     )
 
 
 class QueueSource(DataSource):
-    """Options: content (the catalog entry), batch, tasks. Credentials are found on each host."""
+    """Options: content (the catalog entry), batch, tasks, handover. Credentials are found on each host."""
 
     @classmethod
     def name(cls) -> str:
@@ -85,6 +87,7 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._content = options["content"]
         self._batch = int(options["batch"])
         self._tasks = int(options["tasks"])
+        self._handover = options["handover"]
         self._queue: Queue | None = None
         self._until: int | None = None
 
@@ -99,6 +102,8 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
         asked = int(start["asked"])
+        if is_last(self._handover):
+            return {"asked": asked}
         left = self._waiting() if self._until is None else self._until - asked
         most = left if isinstance(limit, ReadAllAvailable) else min(left, getattr(limit, "maxRows", self._batch))
         return {"asked": asked + max(0, most)}
