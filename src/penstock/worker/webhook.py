@@ -6,6 +6,7 @@ import time
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from hashlib import sha256
+from threading import Lock
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,30 +28,43 @@ class ReceiverGone(NotDelivered):
     """The receiver wants nothing more (410)."""
 
 
-def post(delivery: Json, credentials: Credentials) -> int:
-    """Send one event; the receiver's status. Anything but 2xx raises."""
-    target = delivery["target"]
-    body = _body(delivery["event"])
-    headers = {
-        "content-type": "application/json",
-        "user-agent": "penstock",
-        **signed(_secret(target["secret"], credentials), delivery["idempotency_key"], int(time.time()), body),
-    }
-    timeout_s = float(target.get("timeout_s") or _TIMEOUT_S)
-    place = _place(target["url"])
-    try:
-        with (
-            httpx.Client(timeout=timeout_s, follow_redirects=False) as client,
-            client.stream("POST", target["url"], content=body, headers=headers) as response,
-        ):
-            status = response.status_code
-    except httpx.HTTPError as error:
-        raise NotDelivered(f"POST {place}: {type(error).__name__}: {error}") from error
-    if status == _GONE:
-        raise ReceiverGone(f"POST {place}: the receiver answered 410, and wants nothing more")
-    if not 200 <= status < 300:
-        raise NotDelivered(f"POST {place}: the receiver answered {status}")
-    return status
+class Sender:
+    """Keeps connections to receivers open: many events go to the same few. Threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._client: httpx.Client | None = None
+
+    def post(self, delivery: Json, credentials: Credentials) -> int:
+        """Send one event; the receiver's status. Anything but 2xx raises."""
+        target = delivery["target"]
+        body = _body(delivery["event"])
+        headers = {
+            "content-type": "application/json",
+            "user-agent": "penstock",
+            **signed(_secret(target["secret"], credentials), delivery["idempotency_key"], int(time.time()), body),
+        }
+        timeout_s = float(target.get("timeout_s") or _TIMEOUT_S)
+        place = _place(target["url"])
+        try:
+            with self._opened().stream(
+                "POST", target["url"], content=body, headers=headers, timeout=timeout_s
+            ) as response:
+                status = response.status_code
+        except httpx.HTTPError as error:
+            raise NotDelivered(f"POST {place}: {type(error).__name__}: {error}") from error
+        if status == _GONE:
+            raise ReceiverGone(f"POST {place}: the receiver answered 410, and wants nothing more")
+        if not 200 <= status < 300:
+            raise NotDelivered(f"POST {place}: the receiver answered {status}")
+        return status
+
+    def _opened(self) -> httpx.Client:
+        """Made with the first delivery: it reads all the certificates of the machine."""
+        with self._lock:
+            if self._client is None:
+                self._client = httpx.Client(follow_redirects=False)
+            return self._client
 
 
 def signed(secret: bytes, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:

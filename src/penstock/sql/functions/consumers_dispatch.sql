@@ -15,8 +15,7 @@ begin
   v_asked := array(select p.request from unnest(v_plans) p where p.fault is null and not p.dry_run order by (p.request).ordinal);
   v_new := penstock.job_request_once(v_asked);
   if cardinality(v_new) > 0 then
-    perform penstock.job_insert(v_new, p_checked => true);
-    perform penstock.consumers_paced(v_new);
+    perform penstock.job_insert(penstock.consumers_paced(v_new), p_checked => true);
   end if;
   if cardinality(v_new) < cardinality(v_plans) then
     perform penstock.consumers_noted(v_plans, array(select n.job_id from unnest(v_new) n));
