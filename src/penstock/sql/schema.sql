@@ -23,6 +23,57 @@ CREATE TYPE penstock.claim_run AS (
 	room integer
 );
 
+-- Name: executor_kind; Type: DOMAIN; Schema: penstock; Owner: -
+
+CREATE DOMAIN penstock.executor_kind AS text COLLATE pg_catalog."C"
+	CONSTRAINT executor_kind_check CHECK ((VALUE = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text])));
+
+-- Name: consumer_plan; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.consumer_plan AS (
+	job_id bigint,
+	consumer_id text,
+	dry_run boolean,
+	fail_closed boolean,
+	fault text,
+	job_kind text,
+	executor penstock.executor_kind,
+	priority smallint,
+	actor penstock.actor_ref,
+	safe_payload jsonb,
+	key text,
+	payload_ref text,
+	event_id uuid,
+	event_domain text,
+	subject_ref text,
+	correlation_id text,
+	trace text,
+	depth smallint
+);
+
+-- Name: ingest_verdict; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.ingest_verdict AS (
+	job_id bigint,
+	verdict text,
+	reason text,
+	execution_id bigint
+);
+
+-- Name: job_claim; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.job_claim AS (
+	job_id bigint,
+	lease_token bigint,
+	job_kind text,
+	attempt smallint,
+	started boolean,
+	suspect boolean,
+	priority smallint,
+	lease_until timestamp with time zone,
+	enqueued_at timestamp with time zone
+);
+
 -- Name: job_request; Type: TYPE; Schema: penstock; Owner: -
 
 CREATE TYPE penstock.job_request AS (
@@ -49,44 +100,6 @@ CREATE TYPE penstock.job_request AS (
 	playbook_ref text,
 	subscription text,
 	causation_depth smallint
-);
-
--- Name: consumer_plan; Type: TYPE; Schema: penstock; Owner: -
-
-CREATE TYPE penstock.consumer_plan AS (
-	consumer_id text,
-	dry_run boolean,
-	fail_closed boolean,
-	fault text,
-	request penstock.job_request
-);
-
--- Name: executor_kind; Type: DOMAIN; Schema: penstock; Owner: -
-
-CREATE DOMAIN penstock.executor_kind AS text COLLATE pg_catalog."C"
-	CONSTRAINT executor_kind_check CHECK ((VALUE = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text])));
-
--- Name: ingest_verdict; Type: TYPE; Schema: penstock; Owner: -
-
-CREATE TYPE penstock.ingest_verdict AS (
-	job_id bigint,
-	verdict text,
-	reason text,
-	execution_id bigint
-);
-
--- Name: job_claim; Type: TYPE; Schema: penstock; Owner: -
-
-CREATE TYPE penstock.job_claim AS (
-	job_id bigint,
-	lease_token bigint,
-	job_kind text,
-	attempt smallint,
-	started boolean,
-	suspect boolean,
-	priority smallint,
-	lease_until timestamp with time zone,
-	enqueued_at timestamp with time zone
 );
 
 -- Name: job_status; Type: TYPE; Schema: penstock; Owner: -
@@ -124,8 +137,7 @@ CREATE TYPE penstock.sql_route_context AS (
 	causation_event_id uuid,
 	causation_depth smallint,
 	trace text,
-	expires_at timestamp with time zone,
-	max_bytes integer
+	expires_at timestamp with time zone
 );
 
 -- Name: actor_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -983,36 +995,32 @@ $$;
 
 -- Name: consumer_plans(penstock.event_outbox[], text); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.consumer_plans(p_events penstock.event_outbox[], p_consumer text DEFAULT NULL::text) RETURNS penstock.consumer_plan[]
+CREATE FUNCTION penstock.consumer_plans(p_events penstock.event_outbox[], p_consumer text DEFAULT NULL::text) RETURNS SETOF penstock.consumer_plan
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   with consumer as materialized (
     select c.*, penstock.template_format(c.idempotency_key_template) as key_format,
-           penstock.template_format(c.payload_ref_template) as ref_format,
+           penstock.template_format(c.payload_ref_template) as ref_format, ('consumer:' || c.consumer_id)::penstock.actor_ref as actor,
+           jsonb_build_object('consumer_id', c.consumer_id, 'event_type', c.event_type) as safe_payload,
            penstock.config_text('queue.consumer_dispatch.max_depth', '8')::integer as max_depth
-      from penstock.consumer_registry c where case when p_consumer is null then c.enabled else c.consumer_id = p_consumer end),
-  planned as materialized (
-    select c.consumer_id, c.dry_run, c.fail_closed, c.max_depth,
-           row(row_number() over (order by e.tx_id, e.seq, c.consumer_id), nextval('penstock.job_id_seq'), c.job_kind,
-               penstock.template_rendered(c.key_format, e), c.executor, 'event/' || e.event_id, e.subject_ref,
-               penstock.template_rendered(c.ref_format, e),
-               jsonb_build_object('consumer_id', c.consumer_id, 'event_type', e.event_type), c.priority,
-               case when c.rate_per_s is not null then greatest(c.rate_at, now()) + interval '1 second' / c.rate_per_s::float8
-                 * (row_number() over (partition by c.consumer_id order by e.tx_id, e.seq) - 1) end,
-               e.correlation_id, e.event_id, 'consumer:' || c.consumer_id, 'shared', null, e.event_domain,
-               e.trace, null, null, null, null, e.causation_depth + 1)::penstock.job_request as request
-      from unnest(p_events) e
-      join consumer c on c.event_domain = e.event_domain and c.event_type = e.event_type
-                     and coalesce(c.event_stream, e.event_stream) = e.event_stream)
-  select array(
-    select row(p.consumer_id, p.dry_run, p.fail_closed,
-               case when (p.request).idempotency_key is null then 'its idempotency key uses a field that this event does not have'
-                    when (p.request).causation_depth > p.max_depth
-                      then format('it stands at the end of %s causes, and queue.consumer_dispatch.max_depth is %s',
-                                  (p.request).causation_depth - 1, p.max_depth)
-                    else penstock.job_request_fault(p.request, null) end, p.request)::penstock.consumer_plan
-      from planned p order by (p.request).ordinal)
+      from penstock.consumer_registry c where case when p_consumer is null then c.enabled else c.consumer_id = p_consumer end)
+  select nextval('penstock.job_id_seq'), p.consumer_id, p.dry_run, p.fail_closed,
+         case when p.key is null then 'its idempotency key uses a field that this event does not have'
+              when p.causation_depth >= p.max_depth
+                then format('it stands at the end of %s causes, and queue.consumer_dispatch.max_depth is %s', p.causation_depth,
+                            p.max_depth)
+              when length(p.key) not between 1 and 500 then 'its idempotency key does not have 1 to 500 characters'
+              when length(p.ref) > 2000 or length(p.subject_ref) > 2000 then 'a ref of it is longer than 2000 characters' end,
+         p.job_kind, p.executor, p.priority, p.actor, p.safe_payload, p.key, p.ref, p.event_id, p.event_domain, p.subject_ref,
+         p.correlation_id, p.trace, (p.causation_depth + 1)::smallint
+    from (select c.consumer_id, c.dry_run, c.fail_closed, c.job_kind, c.executor, c.priority, c.actor, c.safe_payload, c.max_depth,
+                 e.event_id, e.event_domain, e.subject_ref, e.correlation_id, e.trace, e.causation_depth,
+                 penstock.template_rendered(c.key_format, e) as key, penstock.template_rendered(c.ref_format, e) as ref
+            from unnest(p_events) e
+            join consumer c on c.event_domain = e.event_domain and c.event_type = e.event_type
+                           and coalesce(c.event_stream, e.event_stream) = e.event_stream
+           order by e.tx_id, e.seq, c.consumer_id) p
 $$;
 
 -- Name: consumer_replay(bigint, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1023,21 +1031,19 @@ CREATE FUNCTION penstock.consumer_replay(p_dead_letter_id bigint, p_actor pensto
     AS $$
 declare
   v_letter penstock.consumer_dead_letter := penstock.consumer_dead_letter_locked(p_dead_letter_id);
+  v_events penstock.event_outbox[] := array[jsonb_populate_record(null::penstock.event_outbox, v_letter.event_snapshot)];
   v_plan penstock.consumer_plan;
   v_made bigint;
 begin
-  v_plan := (penstock.consumer_plans(array[jsonb_populate_record(null::penstock.event_outbox, v_letter.event_snapshot)],
-                                     v_letter.consumer_id))[1];
+  select * into v_plan from penstock.consumer_plans(v_events, v_letter.consumer_id);
   if v_plan.consumer_id is null or v_plan.dry_run or v_plan.fault is not null then
     raise exception using errcode = 'PS023', message = format('event %s still cannot become a job of %s: %s', v_letter.event_id,
       v_letter.consumer_id, case when v_plan.consumer_id is null then 'the consumer does not take it any more'
                                  else coalesce(v_plan.fault, 'the consumer only runs dry') end),
       hint = format('Change what stands in its way, or discard it: penstock dlq discard event-%s --reason TEXT', p_dead_letter_id);
   end if;
-  perform penstock.job_insert(r, p_checked => true)
-     from (select penstock.job_request_once(array[v_plan.request])) o(r) where cardinality(r) > 0;
-  select k.ref::bigint into v_made from penstock.once_key k
-   where k.scope = 'job:' || (v_plan.request).kind and k.key = (v_plan.request).idempotency_key;
+  perform penstock.consumers_dispatch(v_events, v_letter.consumer_id);
+  select k.ref::bigint into v_made from penstock.once_key k where k.scope = 'job:' || v_plan.job_kind and k.key = v_plan.key;
   update penstock.consumer_dead_letter d
      set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_job_id = v_made
    where d.dead_letter_id = p_dead_letter_id;
@@ -1052,26 +1058,64 @@ CREATE FUNCTION penstock.consumers_dispatch(p_events penstock.event_outbox[], p_
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_plans penstock.consumer_plan[];
-  v_asked penstock.job_request[];
-  v_new penstock.job_request[];
-  v_count bigint[];
+  v_expires timestamptz := now() + penstock.config_text('queue.once_key.ttl_s.job', '2592000')::bigint * interval '1 second';
+  v_report jsonb;
 begin
-  v_plans := penstock.consumer_plans(p_events, p_consumer);
-  v_asked := array(select p.request from unnest(v_plans) p where p.fault is null and not p.dry_run order by (p.request).ordinal);
-  v_new := penstock.job_request_once(v_asked);
-  if cardinality(v_new) > 0 then
-    perform penstock.job_insert(v_new, p_checked => true);
-    perform penstock.consumers_paced(v_new);
+  perform penstock.partition_ensure('job', now());
+  with planned as materialized (select * from penstock.consumer_plans(p_events, p_consumer)),
+  first as materialized (
+    select distinct on (p.job_kind collate "C", p.key collate "C") p.job_kind, p.key, p.job_id::text as ref
+      from planned p where p.fault is null and not p.dry_run order by p.job_kind collate "C", p.key collate "C", p.job_id),
+  taken as (
+    insert into penstock.once_key as k (scope, key, ref, expires_at)
+    select 'job:' || f.job_kind, f.key, f.ref, v_expires from first f
+    on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
+    returning k.ref::bigint as job_id),
+  paced as materialized (
+    select t.job_id, p.consumer_id, step, greatest(c.rate_at, now()) + step
+             * (row_number() over (partition by p.consumer_id order by t.job_id) - 1) as at
+      from penstock.consumer_registry c
+     cross join lateral (select interval '1 second' / c.rate_per_s::float8) s(step)
+      join planned p on p.consumer_id = c.consumer_id join taken t on t.job_id = p.job_id where c.rate_per_s is not null),
+  made as materialized (
+    select p.*, r.at from taken t join planned p on p.job_id = t.job_id left join paced r on r.job_id = t.job_id),
+  jobs as (
+    insert into penstock.job (job_id, enqueued_at, job_kind, executor, pool, event_domain, priority, process_after, idempotency_key,
+      source_ref, target_ref, payload_ref, safe_payload, correlation_id, causation_event_id, causation_depth, trace, actor)
+    select m.job_id, now(), m.job_kind, m.executor, 'shared', m.event_domain, m.priority, m.at, m.key, 'event/' || m.event_id,
+           m.subject_ref, m.payload_ref, m.safe_payload, m.correlation_id, m.event_id, m.depth, m.trace, m.actor from made m),
+  queue as (
+    insert into penstock.job_queue (job_id, enqueued_at, process_after, status, priority, executor, job_kind, pool, event_domain)
+    select m.job_id, now(), m.at, case when m.at > now() then 'scheduled'::penstock.job_status else 'ready' end, m.priority, m.executor,
+           m.job_kind, 'shared', m.event_domain from made m),
+  rates as (
+    update penstock.consumer_registry c set rate_at = l.at
+      from (select r.consumer_id, max(r.at + r.step) as at from paced r group by r.consumer_id) l where c.consumer_id = l.consumer_id),
+  noted as (
+    insert into penstock.consumer_dispatch (consumer_id, event_id, outcome, job_kind, idempotency_key, payload_ref, job_id)
+    select p.consumer_id, p.event_id, case when p.dry_run then 'dry_run' else 'duplicate' end, p.job_kind, p.key, p.payload_ref,
+           case when p.dry_run then null when f.ref::bigint in (select t.job_id from taken t) then f.ref::bigint else k.ref::bigint end
+      from planned p
+      left join first f on f.job_kind = p.job_kind and f.key = p.key
+      left join penstock.once_key k on not p.dry_run and k.scope = 'job:' || p.job_kind and k.key = p.key
+     where p.fault is null and (p.dry_run or p.job_id not in (select t.job_id from taken t))),
+  dead as (
+    insert into penstock.consumer_dead_letter (consumer_id, event_id, reason, error, event_snapshot)
+    select p.consumer_id, p.event_id, 'cannot_become_a_job', jsonb_build_object('message', p.fault), to_jsonb(e)
+      from planned p join unnest(p_events) e on e.event_id = p.event_id where p.fault is not null and p.fail_closed and not p.dry_run
+    on conflict (consumer_id, event_id) where resolved_at is null do nothing),
+  failed as (
+    insert into penstock.consumer_dispatch (consumer_id, event_id, outcome, job_kind, idempotency_key, payload_ref, detail)
+    select p.consumer_id, p.event_id, 'failed', p.job_kind, p.key, p.payload_ref, p.fault
+      from planned p where p.fault is not null and (p.dry_run or not p.fail_closed))
+  select jsonb_build_object('jobs', m.n, 'dry_run', count(*) filter (where p.fault is null and p.dry_run),
+           'duplicates', count(*) filter (where p.fault is null and not p.dry_run) - m.n,
+           'failed', count(*) filter (where p.fault is not null))
+    into v_report from (select count(*) from taken) m(n) left join planned p on true group by m.n;
+  if (v_report ->> 'jobs')::bigint > 0 then
+    perform penstock.wake(array(select distinct e.event_domain from unnest(p_events) e));
   end if;
-  if cardinality(v_new) < cardinality(v_plans) then
-    perform penstock.consumers_noted(v_plans, array(select n.job_id from unnest(v_new) n));
-    perform penstock.consumers_failed(v_plans, p_events);
-  end if;
-  select array[count(*) filter (where p.fault is null and p.dry_run), count(*) filter (where p.fault is not null)]
-    into v_count from unnest(v_plans) p;
-  return jsonb_build_object('jobs', cardinality(v_new), 'dry_run', v_count[1], 'duplicates', cardinality(v_asked) - cardinality(v_new),
-                            'failed', v_count[2]);
+  return v_report;
 end
 $$;
 
@@ -1103,51 +1147,6 @@ begin
   end loop;
   return v_sum;
 end
-$$;
-
--- Name: consumers_failed(penstock.consumer_plan[], penstock.event_outbox[]); Type: FUNCTION; Schema: penstock; Owner: -
-
-CREATE FUNCTION penstock.consumers_failed(p_plans penstock.consumer_plan[], p_events penstock.event_outbox[]) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  with failed as materialized (
-    select p.consumer_id, p.fault, p.request, p.fail_closed and not p.dry_run as is_dead, e
-      from unnest(p_plans) p join unnest(p_events) e on e.event_id = (p.request).causation_event_id where p.fault is not null),
-  dead as (
-    insert into penstock.consumer_dead_letter (consumer_id, event_id, reason, error, event_snapshot)
-    select f.consumer_id, (f.request).causation_event_id, 'cannot_become_a_job', jsonb_build_object('message', f.fault), to_jsonb(f.e)
-      from failed f where f.is_dead
-    on conflict (consumer_id, event_id) where resolved_at is null do nothing)
-  insert into penstock.consumer_dispatch (consumer_id, event_id, outcome, job_kind, idempotency_key, payload_ref, detail)
-  select f.consumer_id, (f.request).causation_event_id, 'failed', (f.request).kind, (f.request).idempotency_key,
-         (f.request).payload_ref, f.fault from failed f where not f.is_dead
-$$;
-
--- Name: consumers_noted(penstock.consumer_plan[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
-
-CREATE FUNCTION penstock.consumers_noted(p_plans penstock.consumer_plan[], p_made bigint[]) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  insert into penstock.consumer_dispatch (consumer_id, event_id, outcome, job_kind, idempotency_key, payload_ref, job_id)
-  select p.consumer_id, (p.request).causation_event_id, case when p.dry_run then 'dry_run' else 'duplicate' end, (p.request).kind,
-         (p.request).idempotency_key, (p.request).payload_ref, k.ref::bigint
-    from unnest(p_plans) p
-    left join unnest(p_made) m(job_id) on m.job_id = (p.request).job_id
-    left join penstock.once_key k on not p.dry_run and k.scope = 'job:' || (p.request).kind and k.key = (p.request).idempotency_key
-   where p.fault is null and m.job_id is null
-$$;
-
--- Name: consumers_paced(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
-
-CREATE FUNCTION penstock.consumers_paced(p_new penstock.job_request[]) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  update penstock.consumer_registry c set rate_at = p.last_at + interval '1 second' / c.rate_per_s::float8
-    from (select n.actor, max(n.process_after) as last_at from unnest(p_new) n where n.process_after is not null group by n.actor) p
-   where 'consumer:' || c.consumer_id = p.actor and c.rate_per_s is not null
 $$;
 
 -- Name: counts_added(jsonb, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1566,7 +1565,7 @@ $$;
 -- Name: event_told(penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.event_told(p_event penstock.event_outbox) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE sql STABLE
     RETURN jsonb_build_object('event_id', (p_event).event_id, 'event_domain', (p_event).event_domain, 'event_type', (p_event).event_type, 'event_stream', (p_event).event_stream, 'created_at', (p_event).created_at, 'subject_table', (p_event).subject_table, 'subject_ref', (p_event).subject_ref, 'payload', (p_event).payload, 'actor', (p_event).actor, 'correlation_id', (p_event).correlation_id, 'causation_event_id', (p_event).causation_event_id, 'trace', (p_event).trace);
 
 -- Name: event_type_checked(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -5574,7 +5573,7 @@ CREATE FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor 
     AS $$
 declare
   v_route penstock.iu_sql_event_route;
-  v_now penstock.sql_route_context := penstock.sql_route_context_now();
+  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
   v_payload jsonb;
   v_key text;
   v_subject text;
@@ -5707,7 +5706,7 @@ CREATE FUNCTION penstock.sql_ddl_fired() RETURNS event_trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_now penstock.sql_route_context := penstock.sql_route_context_now();
+  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
   v_route penstock.iu_sql_event_route;
   v_objects jsonb := penstock.sql_ddl_objects(tg_event);
 begin
@@ -5771,19 +5770,33 @@ begin
 end', (p_route).route_code);
   end if;
   v_live := format('
-    v_now := penstock.sql_route_context_now();
-    perform penstock.partition_ensure(''event_outbox'', now());
-    if (select count(*) from pg_attribute a where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%L::name[])) = %s then
-      %s;
+    v_actor := ''role:'' || penstock.caller();
+    if %1$L or v_actor !~ ''^[!-~]{6,200}$'' or current_setting(''penstock.causation_event_id'', true) <> ''''
+       or current_setting(''penstock.correlation_id'', true) <> '''' or current_setting(''penstock.trace'', true) <> '''' then
+      v_now := penstock.sql_route_context_now(%1$L);
+    else
+      v_now.actor := v_actor;
+      v_now.causation_depth := 0;
+    end if;
+    if now() >= %2$L::timestamptz then
+      perform penstock.partition_ensure(''event_outbox'', now());
+    end if;
+    if (select count(*) from pg_attribute a
+         where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s then
+      %5$s;
     else
       execute (select penstock.sql_route_statement(r, tg_relid, ''$1'') from penstock.iu_sql_event_route r
-                where r.route_code = %L) using v_now;
+                where r.route_code = %6$L) using v_now;
     end if;
     get diagnostics v_count = row_count;
-    if v_count > 0 then
+    if v_count > 0 and current_setting(''penstock.woken'', true) is distinct from pg_current_xact_id()::text then
+      perform set_config(''penstock.woken'', pg_current_xact_id()::text, true);
       perform penstock.wake(array[''_outbox'']);
-    end if;', v_columns, cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code);
-  return 'declare v_now penstock.sql_route_context; v_count bigint;
+    end if;', cardinality(penstock.names_of((p_route).idempotency_policy -> 'key')) > 0,
+    -- until then there is a partition, and nobody has to look
+    to_char(date_trunc('month', now() at time zone 'UTC') + interval '1 month', 'YYYY-MM-DD 00:00:00+00'), v_columns,
+    cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code);
+  return 'declare v_now penstock.sql_route_context; v_actor text; v_count bigint;
 begin' || case when (p_route).fail_closed then v_live else format('
   begin%s
   exception when others then
@@ -5871,25 +5884,28 @@ CREATE FUNCTION penstock.sql_route_columns(p_route penstock.iu_sql_event_route) 
     || penstock.names_of((p_route).idempotency_policy -> 'key') || penstock.names_of((p_route).source_filter -> 'changed')) n order by n)
 $$;
 
--- Name: sql_route_context_now(); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: sql_route_context_now(boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_route_context_now() RETURNS penstock.sql_route_context
+CREATE FUNCTION penstock.sql_route_context_now(p_is_keyed boolean) RETURNS penstock.sql_route_context
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
   v_now penstock.sql_route_context;
+  v_actor text := 'role:' || penstock.caller();
   v_cause text := current_setting('penstock.causation_event_id', true);
 begin
-  v_now.actor := case when penstock.actor_is_wellformed('role:' || penstock.caller()) then 'role:' || penstock.caller()
-                      else 'system:sql_route' end;
+  v_now.actor := case when penstock.actor_is_wellformed(v_actor) then v_actor else 'system:sql_route' end;
   v_now.correlation_id := left(nullif(current_setting('penstock.correlation_id', true), ''), 2000);
-  v_now.causation_event_id := case when v_cause ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then v_cause::uuid end;
-  v_now.causation_depth := case when v_now.causation_event_id is null then 0
-                                else penstock.causation_depth(v_now.causation_event_id) end;
   v_now.trace := left(nullif(current_setting('penstock.trace', true), ''), 2000);
-  v_now.expires_at := now() + penstock.config_text('queue.once_key.ttl_s.event', '2592000')::bigint * interval '1 second';
-  v_now.max_bytes := penstock.config_text('queue.safe_payload.max_bytes', '8192')::integer;
+  v_now.causation_depth := 0;
+  if v_cause ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    v_now.causation_event_id := v_cause::uuid;
+    v_now.causation_depth := penstock.causation_depth(v_now.causation_event_id);
+  end if;
+  if p_is_keyed then
+    v_now.expires_at := now() + penstock.config_text('queue.once_key.ttl_s.event', '2592000')::bigint * interval '1 second';
+  end if;
   return v_now;
 end
 $_$;
@@ -5946,7 +5962,7 @@ CREATE FUNCTION penstock.sql_route_dry(p_route_code text, p_table regclass) RETU
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
   select format('select count(*), (select jsonb_agg(to_jsonb(s)) from (select * from (%1$s) f limit 10) s) from (%1$s) r',
-                replace(penstock.sql_route_rows(r, p_table), '{max_bytes}', penstock.config_text('queue.safe_payload.max_bytes', '8192')))
+                penstock.sql_route_rows(r, p_table))
     from penstock.iu_sql_event_route r where r.route_code = p_route_code
 $_$;
 
@@ -6003,7 +6019,8 @@ begin
   select bool_and(t.typcategory in ('B', 'D', 'E', 'G', 'I', 'N', 'S', 'T', 'V') or t.oid = 'uuid'::regtype) into v_is_plain
     from pg_attribute a join pg_type t on t.oid = a.atttypid where a.attrelid = p_table and a.attname = any (v_refs);
   return format('penstock.sql_route_sized(jsonb_build_object(%s), %L, %s)', v_pairs, (p_route).route_code,
-                case when coalesce(v_is_plain, true) then '{max_bytes}' else '-1' end);
+                case when coalesce(v_is_plain, true) then least(512, penstock.config_text('queue.safe_payload.max_bytes', '8192')::integer)
+                     else -1 end);
 end
 $$;
 
@@ -6088,9 +6105,9 @@ $$;
 
 -- Name: sql_route_sized(jsonb, text, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_route_sized(p_payload jsonb, p_route_code text, p_max_bytes integer) RETURNS jsonb
+CREATE FUNCTION penstock.sql_route_sized(p_payload jsonb, p_route_code text, p_small_bytes integer) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN CASE WHEN (pg_column_size(p_payload) <= p_max_bytes) THEN p_payload ELSE penstock.sql_route_checked(p_payload, p_route_code) END;
+    RETURN CASE WHEN (pg_column_size(p_payload) <= p_small_bytes) THEN p_payload ELSE penstock.sql_route_checked(p_payload, p_route_code) END;
 
 -- Name: sql_route_state(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -6140,7 +6157,7 @@ CREATE FUNCTION penstock.sql_route_statement(p_route penstock.iu_sql_event_route
     from (select format('%L, %L, %L', (p_route).target_event_domain, (p_route).target_event_type, (p_route).target_event_stream) as target,
                  format('(%1$s).actor, (%1$s).correlation_id, (%1$s).causation_event_id, (%1$s).causation_depth, (%1$s).trace',
                         p_values) as rest,
-                 replace(penstock.sql_route_rows(p_route, p_table), '{max_bytes}', format('(%s).max_bytes', p_values)) as rows) t
+                 penstock.sql_route_rows(p_route, p_table) as rows) t
 $_$;
 
 -- Name: sql_route_table(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
@@ -6196,6 +6213,7 @@ declare
   v_new name := case when (p_route).sql_event in ('insert', 'update') then 'changed' end;
   v_tables text;
 begin
+  perform penstock.partition_ensure('event_outbox', now());
   execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
                  'set search_path = pg_catalog, pg_temp as %L', v_name,
                  case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);
@@ -6514,8 +6532,8 @@ $_$;
 -- Name: template_rendered(text, penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.template_rendered(p_format text, p_event penstock.event_outbox) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    RETURN CASE WHEN ((p_format ~~ '%$s%'::text) AND ((((p_event).subject_table IS NULL) AND (strpos(p_format, '%5$s'::text) > 0)) OR (((p_event).subject_ref IS NULL) AND (strpos(p_format, '%6$s'::text) > 0)) OR (((p_event).correlation_id IS NULL) AND (strpos(p_format, '%7$s'::text) > 0)) OR (((p_event).causation_event_id IS NULL) AND (strpos(p_format, '%8$s'::text) > 0)))) THEN NULL::text ELSE format(p_format, (p_event).event_id, (p_event).event_domain, (p_event).event_type, (p_event).event_stream, (p_event).subject_table, (p_event).subject_ref, (p_event).correlation_id, (p_event).causation_event_id, (p_event).actor) END;
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN ((((p_event).subject_table IS NULL) AND (strpos(p_format, '%5$s'::text) > 0)) OR (((p_event).subject_ref IS NULL) AND (strpos(p_format, '%6$s'::text) > 0)) OR (((p_event).correlation_id IS NULL) AND (strpos(p_format, '%7$s'::text) > 0)) OR (((p_event).causation_event_id IS NULL) AND (strpos(p_format, '%8$s'::text) > 0))) THEN NULL::text ELSE format(p_format, (p_event).event_id, (p_event).event_domain, (p_event).event_type, (p_event).event_stream, (p_event).subject_table, (p_event).subject_ref, (p_event).correlation_id, (p_event).causation_event_id, (p_event).actor) END;
 
 -- Name: tick_part(text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -9021,18 +9039,6 @@ REVOKE ALL ON FUNCTION penstock.consumers_dispatch(p_events penstock.event_outbo
 
 REVOKE ALL ON FUNCTION penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) FROM PUBLIC;
 
--- Name: FUNCTION consumers_failed(p_plans penstock.consumer_plan[], p_events penstock.event_outbox[]); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.consumers_failed(p_plans penstock.consumer_plan[], p_events penstock.event_outbox[]) FROM PUBLIC;
-
--- Name: FUNCTION consumers_noted(p_plans penstock.consumer_plan[], p_made bigint[]); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.consumers_noted(p_plans penstock.consumer_plan[], p_made bigint[]) FROM PUBLIC;
-
--- Name: FUNCTION consumers_paced(p_new penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
-
-REVOKE ALL ON FUNCTION penstock.consumers_paced(p_new penstock.job_request[]) FROM PUBLIC;
-
 -- Name: FUNCTION counts_added(p_a jsonb, p_b jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.counts_added(p_a jsonb, p_b jsonb) FROM PUBLIC;
@@ -9970,9 +9976,9 @@ REVOKE ALL ON FUNCTION penstock.sql_route_checked(p_payload jsonb, p_route_code 
 
 REVOKE ALL ON FUNCTION penstock.sql_route_columns(p_route penstock.iu_sql_event_route) FROM PUBLIC;
 
--- Name: FUNCTION sql_route_context_now(); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_route_context_now(p_is_keyed boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_route_context_now() FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.sql_route_context_now(p_is_keyed boolean) FROM PUBLIC;
 
 -- Name: FUNCTION sql_route_ddl(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
 
@@ -10014,9 +10020,9 @@ REVOKE ALL ON FUNCTION penstock.sql_route_routine(p_route penstock.iu_sql_event_
 
 REVOKE ALL ON FUNCTION penstock.sql_route_rows(p_route penstock.iu_sql_event_route, p_table regclass) FROM PUBLIC;
 
--- Name: FUNCTION sql_route_sized(p_payload jsonb, p_route_code text, p_max_bytes integer); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_route_sized(p_payload jsonb, p_route_code text, p_small_bytes integer); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_route_sized(p_payload jsonb, p_route_code text, p_max_bytes integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.sql_route_sized(p_payload jsonb, p_route_code text, p_small_bytes integer) FROM PUBLIC;
 
 -- Name: FUNCTION sql_route_state(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
 

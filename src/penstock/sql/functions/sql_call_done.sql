@@ -4,7 +4,7 @@ create or replace function penstock.sql_call_done(p_route_code text, p_args json
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_route penstock.iu_sql_event_route;
-  v_now penstock.sql_route_context := penstock.sql_route_context_now();
+  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
   v_payload jsonb;
   v_key text;
   v_subject text;

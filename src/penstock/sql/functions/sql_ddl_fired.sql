@@ -4,7 +4,7 @@
 create or replace function penstock.sql_ddl_fired() returns event_trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now penstock.sql_route_context := penstock.sql_route_context_now();
+  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
   v_route penstock.iu_sql_event_route;
   v_objects jsonb := penstock.sql_ddl_objects(tg_event);
 begin

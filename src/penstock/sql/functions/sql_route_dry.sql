@@ -2,6 +2,6 @@
 create or replace function penstock.sql_route_dry(p_route_code text, p_table regclass) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select format('select count(*), (select jsonb_agg(to_jsonb(s)) from (select * from (%1$s) f limit 10) s) from (%1$s) r',
-                replace(penstock.sql_route_rows(r, p_table), '{max_bytes}', penstock.config_text('queue.safe_payload.max_bytes', '8192')))
+                penstock.sql_route_rows(r, p_table))
     from penstock.iu_sql_event_route r where r.route_code = p_route_code
 $$;

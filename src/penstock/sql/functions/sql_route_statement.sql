@@ -23,5 +23,5 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from (select format('%L, %L, %L', (p_route).target_event_domain, (p_route).target_event_type, (p_route).target_event_stream) as target,
                  format('(%1$s).actor, (%1$s).correlation_id, (%1$s).causation_event_id, (%1$s).causation_depth, (%1$s).trace',
                         p_values) as rest,
-                 replace(penstock.sql_route_rows(p_route, p_table), '{max_bytes}', format('(%s).max_bytes', p_values)) as rows) t
+                 penstock.sql_route_rows(p_route, p_table) as rows) t
 $$;

@@ -11,6 +11,7 @@ declare
   v_new name := case when (p_route).sql_event in ('insert', 'update') then 'changed' end;
   v_tables text;
 begin
+  perform penstock.partition_ensure('event_outbox', now());
   execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
                  'set search_path = pg_catalog, pg_temp as %L', v_name,
                  case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);

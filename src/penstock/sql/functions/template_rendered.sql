@@ -3,7 +3,8 @@
 create or replace function penstock.template_rendered(p_format text, p_event penstock.event_outbox) returns text
 language sql stable
 return case
-  when ((p_event).subject_table is null and strpos(p_format, '%5$s') > 0) or ((p_event).subject_ref is null and strpos(p_format, '%6$s') > 0)
+  when ((p_event).subject_table is null and strpos(p_format, '%5$s') > 0)
+    or ((p_event).subject_ref is null and strpos(p_format, '%6$s') > 0)
     or ((p_event).correlation_id is null and strpos(p_format, '%7$s') > 0)
     or ((p_event).causation_event_id is null and strpos(p_format, '%8$s') > 0) then null
   else format(p_format, (p_event).event_id, (p_event).event_domain, (p_event).event_type, (p_event).event_stream, (p_event).subject_table,

@@ -99,13 +99,26 @@ create index job_enqueued on penstock.job using brin (enqueued_at) with (pages_p
 
 alter type penstock.job_request add attribute causation_depth smallint;
 
--- What a consumer is to make of an event.
+-- What a consumer is to make of an event: a job with this id, or nothing for this fault.
 create type penstock.consumer_plan as (
+  job_id bigint,
   consumer_id text,
   dry_run boolean,
   fail_closed boolean,
   fault text,
-  request penstock.job_request
+  job_kind text,
+  executor penstock.executor_kind,
+  priority smallint,
+  actor penstock.actor_ref,
+  safe_payload jsonb,
+  key text,
+  payload_ref text,
+  event_id uuid,
+  event_domain text,
+  subject_ref text,
+  correlation_id text,
+  trace text,
+  depth smallint
 );
 
 -- Trigger-in: this SQL change becomes that event, in the writer's own transaction. Live is enabled and not dry_run.
@@ -158,8 +171,7 @@ create type penstock.sql_route_context as (
   causation_event_id uuid,
   causation_depth smallint,
   trace text,
-  expires_at timestamptz,
-  max_bytes integer
+  expires_at timestamptz
 );
 
 -- Who reads which events. The most exact row that matches decides for its recipient, muted or not.
