@@ -18,7 +18,8 @@ _latencies_ms: list[float] = []
 def noop(job: penstock.Job) -> None:
     """Does nothing; counts, and outside drains notes how long the job took to get here."""
     if _MODE != "work":
-        _latencies_ms.append((time.monotonic_ns() - job.payload["t"]) / 1e6)
+        since = int(job.target_ref or 0) if _MODE == "event" else job.payload["t"]
+        _latencies_ms.append((time.monotonic_ns() - since) / 1e6)
     if next(_seen) == _JOBS:
         _say("HANDLED", time.monotonic_ns(), json.dumps(_latencies_ms))
 

@@ -17,6 +17,7 @@ from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries, syst
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
 from tests.dealing import ByFile
+from tests.logins import Logins
 
 Connect = Callable[[], Connection]
 
@@ -128,3 +129,11 @@ def session(database: str) -> Iterator[Connect]:
 @pytest.fixture
 def db(session: Connect) -> Connection:
     return session()
+
+
+@pytest.fixture
+def logins(db: Connection, database: str) -> Iterator[Logins]:
+    """Makes login roles and opens connections as them; dropped with the test."""
+    made = Logins(db, database)
+    yield made
+    made.drop()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench.cells import claim, drain, enqueue, ingest, latency
+from bench.cells import claim, drain, enqueue, events, ingest, latency
 from bench.results import Cell
 from bench.run import Bench
 
@@ -19,6 +19,11 @@ CELLS: dict[str, Callable[[Bench], list[Cell]]] = {
     "claim_backlog": claim.backlog,
     "claim_foreign": claim.foreign,
     "claim_lane": claim.lane,
+    "trigger_update": events.update,
+    "trigger_insert": events.insert,
+    "dispatch": events.dispatch,
+    "dispatch_flat": events.flat,
+    "event_latency": events.latency,
     "ingest_kafka": ingest.kafka,
     "ingest_flat": ingest.flat,
     "ingest_start": ingest.starts,

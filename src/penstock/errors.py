@@ -32,7 +32,8 @@ PenstockError
     ├── UnknownEventDomain   ├── UnknownEventType     ├── UnknownPlaybook
     ├── UnknownSubscription  ├── NotInThisVersion     ├── RuntimeReplaced
     ├── SubscriptionHeld     ├── StagingLost          ├── SourceChanged
-    └── StillUnfit
+    ├── StillUnfit           ├── LogRestored          ├── BadTemplate
+    ├── NotReviewed          └── RouteNotLive
 """
 
 from collections.abc import Sequence
@@ -278,9 +279,33 @@ class SourceChanged(Refused):
 
 
 class StillUnfit(Refused):
-    """The dead-lettered message still cannot become an execution."""
+    """The dead-lettered message or event still cannot become an execution or a job."""
 
     sqlstate = "PS023"
+
+
+class LogRestored(Refused):
+    """The event log was written by another cluster, and waits to be re-based."""
+
+    sqlstate = "PS024"
+
+
+class BadTemplate(Refused):
+    """A consumer's template uses what is no field of an event."""
+
+    sqlstate = "PS025"
+
+
+class NotReviewed(Refused):
+    """Nothing goes live before somebody has looked at its dry run."""
+
+    sqlstate = "PS026"
+
+
+class RouteNotLive(Refused):
+    """The route of a queued delivery was switched off meanwhile; nothing was sent."""
+
+    sqlstate = "PS027"
 
 
 class NotAllowed(Refused):
@@ -321,6 +346,10 @@ BY_SQLSTATE: dict[str, type[Refused]] = {
         StagingLost,
         SourceChanged,
         StillUnfit,
+        LogRestored,
+        BadTemplate,
+        NotReviewed,
+        RouteNotLive,
         NotAllowed,
         BadText,
     )

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CELLS = {
     "enqueue_bulk", "enqueue_keyed", "drain_100k", "drain_300k", "drain_vs_raw", "wal_bytes_per_job",
     "latency_wake_p50", "latency_wake_p99", "latency_poll", "claim_backlog", "claim_foreign", "claim_lane",
+    "trigger_update", "trigger_insert", "dispatch_one", "dispatch_three", "dispatch_flat", "event_latency_p50",
 }  # fmt: skip
 INGEST = {
     "ingest_kafka", "ingest_kafka_vs_copy", "ingest_flat", "ingest_cold_start", "ingest_warm_start", "ingest_nats",

@@ -11,7 +11,7 @@ from penstock.worker.listen import Listener
 
 def test_a_domain_registered_later_is_listened_to_without_a_reconnect(db: Connection, database: str) -> None:
     woken = Event()
-    listener = Listener(Link(database, "listen", queue.listen), woken.set, domains_s=0.1)
+    listener = Listener(Link(database, "listen", queue.listen), woken.set, lambda: None, domains_s=0.1)
     thread = Thread(target=listener.run)
     thread.start()
     try:

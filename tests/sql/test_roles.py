@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from penstock.kernel import jobs
+from penstock.kernel import events, jobs, outbound, sql_routes
 from penstock.kernel.connection import Connection
 from tests.ingest.support import Runtime, playbook, subscription
 from tests.logins import ROLES, Logins, outcome
@@ -13,6 +13,7 @@ PRODUCERS = set(ROLES) - {"penstock_reader"}
 EXECUTORS = {"dot_executor", "workflow_admin"}
 OPERATORS = {"workflow_admin"}
 PIPELINES = {"penstock_pipeline", "workflow_admin"}
+READERS = {"workflow_admin", "dot_executor", "penstock_reader"}
 
 # Every public function: who may call it, and a call that works for them in the scene below.
 FUNCTIONS: dict[str, tuple[set[str], str]] = {
@@ -46,6 +47,30 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_schedule_drop": (OPERATORS, "'nightly'"),
     "fn_event_domain_register": (OPERATORS, "'mine'"),
     "fn_event_type_register": (OPERATORS, "'system', 'mine', 'update'"),
+    "fn_outbox_tick": (EXECUTORS, ""),
+    "fn_outbox_rebase": (OPERATORS, ""),
+    "fn_consumer_register": (
+        OPERATORS,
+        "'mine', 'system', 'queue_worker_silent', null, 'greet', 'PG_worker', '{event_id}'",
+    ),
+    "fn_consumer_set": (OPERATORS, "'health_followup', true"),
+    "fn_consumer_dispatch": (EXECUTORS, "%(event)s"),
+    "fn_consumer_dispatch_run": (EXECUTORS, ""),
+    "fn_sql_event_route_set": (OPERATORS, "'pings', p_enabled => true"),
+    "fn_sql_event_route_apply": (OPERATORS, "'pings'"),
+    "fn_sql_event_call": (PRODUCERS, "'pings'"),
+    "fn_outbound_route_set": (OPERATORS, "'told', p_enabled => true"),
+    "fn_iu_route_worker_set": (OPERATORS, "'mine'"),
+    "fn_iu_route_worker_run": (EXECUTORS, ""),
+    "fn_iu_route_deliver": (EXECUTORS, "%(attempt)s"),
+    "fn_iu_route_sent": (EXECUTORS, "%(queued)s"),
+    "fn_iu_route_dead_letter_replay": (OPERATORS, "%(undelivered)s"),
+    "fn_iu_core_routes_enabled": (set(ROLES), ""),
+    "fn_iu_route_worker_enabled": (set(ROLES), ""),
+    "fn_event_subscription_set": (OPERATORS, "'user:ada', 'system'"),
+    "fn_event_recipients": (READERS, "%(event)s"),
+    "fn_event_inbox": (set(ROLES), "'agency:all'"),
+    "fn_event_mark_read": (set(ROLES), "'agency:all', array[%(event)s]::uuid[]"),
     "fn_catalog_register": (OPERATORS, """'domain/mine', 'Playbook', '{"workflow": []}', ''"""),
     "fn_subscription_move": (OPERATORS, "'subscriptions/orders', 'pause'"),
     "fn_execute_batch": (PRODUCERS, """'[{"playbook": "domain/process_order"}]'"""),
@@ -76,7 +101,6 @@ READABLE_BY_ALL = {
     "v_subscription_event",
     "v_ingest_position",
 }
-READERS = {"workflow_admin", "dot_executor", "penstock_reader"}
 READABLE_BY_READERS = {
     "dot_config",
     "pool",
@@ -90,6 +114,25 @@ READABLE_BY_READERS = {
     "actor_binding",
     "executor_grant",
     "job_result",
+    "outbox_tick",
+    "event_cursor",
+    "consumer_registry",
+    "consumer_dispatch",
+    "v_consumer_registry_active",
+    "v_consumer_dispatch_recent",
+    "iu_sql_event_route",
+    "sql_event_route_note",
+    "v_sql_event_route_active",
+    "event_subscription",
+    "event_broadcast",
+    "v_subscription_broadcast_used",
+    "v_event_cursor",
+    "iu_outbound_route",
+    "iu_route_worker_cursor",
+    "iu_route_attempt",
+    "v_iu_route_worker_status",
+    "v_iu_route_attempt_recent",
+    "v_iu_route_dead_letter_open",
 }
 # bodies and inputs are data
 RUNNERS = {"workflow_admin", "dot_executor"}
@@ -113,7 +156,33 @@ def scene(db: Connection) -> dict[str, Any]:
     playbook(db)
     subscription(db)
     runtime = Runtime(db)
+    db.execute("create function public.ping() returns integer return 1")
+    ping = {"source_schema": "public", "source_table": "ping", "sql_event": "call"}
+    target = {"target_event_domain": "system", "target_event_type": "queue_worker_silent"}
+    sql_routes.route_set(db, "pings", {**ping, **target})
+    told = {"event_domain": "system", "route_kind": "notify", "target": {"channel": "told"}}
+    outbound.route_set(db, "told", told, enabled=True)
+    event = events.emit(db, "system", "queue_worker_silent")
+    attempts = db.execute(
+        "insert into penstock.iu_route_attempt (worker_name, route_code, event_ref, status, idempotency_key, job_id)"
+        " values ('test', 'told', %(event)s, 'sent', 'k', null), ('test', 'told', %(event)s, 'queued', 'l', %(job)s)"
+        " returning attempt_id",
+        {"event": event, "job": jobs.enqueue(db, {**later, "pool": "priority"})},
+    ).fetchall()
+    for gate in ("iu_core.routes_enabled", "iu_core.route_worker_enabled"):
+        db.execute("select penstock.fn_config_set(%s, 'true')", [gate])
+    undelivered = db.execute(
+        "insert into penstock.iu_route_dead_letter (idempotency_key, worker_name, route_code, event_ref, reason,"
+        " event_snapshot) select 'k', 'test', 'told', e.event_id, 'failed', to_jsonb(e) from penstock.event_outbox e"
+        " where e.event_id = %s returning dead_letter_id",
+        [event],
+    ).fetchone()
+    assert undelivered is not None
     return {
+        "event": event,
+        "attempt": attempts[0][0],
+        "queued": attempts[1][0],
+        "undelivered": undelivered[0],
         "incarnation": runtime.incarnation,
         "runtime": runtime.lease.token,
         "stage": runtime.stage,
@@ -262,14 +331,14 @@ def test_each_role_reads_what_it_may_and_nothing_else(role: str, logins: Logins,
 
 
 def test_inner_functions_are_called_by_nobody(db: Connection) -> None:
-    """`backlog` alone is open: PostgreSQL asks for the right of whoever looks at the view that calls it."""
+    """But for those that a view or fn_sql_event_call calls, with the rights of whoever looks or calls."""
     found = db.execute(
         "select distinct p.proname::text from pg_proc p, unnest(%s::text[]) r"
         " where p.pronamespace = 'penstock'::regnamespace and p.proname not like 'fn\\_%%'"
         " and has_function_privilege(r, p.oid, 'execute')",
         [[*ROLES, "public"]],
     ).fetchall()
-    assert [name for (name,) in found] == ["backlog"]
+    assert {name for (name,) in found} == {"backlog", "sql_route_state", "sql_call_statement", "sql_call_done"}
 
 
 def _first_column(db: Connection, name: str) -> str:

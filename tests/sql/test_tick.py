@@ -22,7 +22,25 @@ from tests.sql.support import (
     value,
 )
 
-PARTS = ["promote", "reap", "silence", "schedules", "lanes", "once_keys", "analyze", "partitions", "subscriptions"]
+PARTS = {
+    *(
+        "outbox",
+        "dispatch",
+        "routes",
+        "broadcasts",
+        "cursors",
+        "events_sweep",
+        "events_audit",
+        "promote",
+        "reap",
+        "silence",
+        "schedules",
+        "lanes",
+        "once_keys",
+        "analyze",
+    ),
+    *("partitions", "subscriptions"),
+}
 
 # what each part cannot do without, taken away
 BREAKS = {
@@ -32,7 +50,14 @@ BREAKS = {
     "schedules": "alter table penstock.schedule rename to away",
     "lanes": "alter table penstock.lane_check rename to away",
     "once_keys": "alter function penstock.once_sweep rename to away",
-    "partitions": "drop table penstock.event_outbox cascade",
+    "partitions": "alter function penstock.partitions_ahead rename to away",
+    "outbox": "alter function penstock.fn_outbox_tick rename to away",
+    "dispatch": "alter function penstock.fn_consumer_dispatch_run rename to away",
+    "broadcasts": "alter function penstock.broadcasts_count rename to away",
+    "routes": "alter function penstock.routes_tick rename to away",
+    "cursors": "alter function penstock.cursors_watch rename to away",
+    "events_sweep": "alter function penstock.events_sweep rename to away",
+    "events_audit": "alter function penstock.events_audit rename to away",
     "subscriptions": "alter table penstock.subscription_runtime rename to away",
 }
 
@@ -49,9 +74,9 @@ def _work(db: Connection) -> tuple[int, int]:
 
 def test_a_tick_reports_every_part(db: Connection) -> None:
     report = tick(db)
-    assert set(report) == set(PARTS)
+    assert set(report) == PARTS
     assert all(part["ok"] for part in report.values())
-    assert {part for (part,) in rows(db, "select part from penstock.queue_tick_part")} == set(PARTS)
+    assert {part for (part,) in rows(db, "select part from penstock.queue_tick_part")} == PARTS
 
 
 @pytest.mark.parametrize("broken", BREAKS)
@@ -115,10 +140,10 @@ def test_partitions_are_made_two_months_ahead(db: Connection) -> None:
     db.execute(
         "do $$ declare t text; begin for t in select inhrelid::regclass from pg_inherits where inhparent in"
         " ('penstock.job'::regclass, 'penstock.job_outcome'::regclass, 'penstock.execution_event'::regclass,"
-        " 'penstock.event_outbox'::regclass, 'penstock.ingest_message'::regclass)"
+        " 'penstock.event_outbox'::regclass, 'penstock.event_read'::regclass, 'penstock.ingest_message'::regclass)"
         " loop execute 'drop table ' || t; end loop; end $$"
     )
-    assert tick(db)["partitions"] == {"ok": True, "did": 15}
+    assert tick(db)["partitions"] == {"ok": True, "did": 18}
     assert tick(db)["partitions"] == {"ok": True, "did": 0}
 
 

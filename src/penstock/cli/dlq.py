@@ -101,9 +101,10 @@ def replay_command(
     """
 
     def replay(connection: Connection, letter_id: str) -> Json:
-        return {"id": letter_id, "job_id": dead_letters.replay(connection, letter_id, actor)}
+        what, _, number = dead_letters.replay(connection, letter_id, actor).partition("-")
+        return {"id": letter_id, f"{what}_id": int(number)}
 
-    _each(ids, kind, every, replay, lambda done: f"{done['id']}: replayed as job {done['job_id']}", json)
+    _each(ids, kind, every, replay, _replayed, json)
 
 
 @app.command("discard")
@@ -161,6 +162,11 @@ def _each(
         typer.echo("no open dead letters" if kind is None else cell(f"no open dead letters of kind {kind}"))
     if refusals:
         raise typer.Exit(1)
+
+
+def _replayed(done: Json) -> str:
+    what = "job" if "job_id" in done else "attempt"
+    return f"{done['id']}: replayed as {what} {done[f'{what}_id']}"
 
 
 def _matching(connection: Connection, kind: str | None) -> Iterator[str]:

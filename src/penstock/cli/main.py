@@ -11,13 +11,17 @@ import typer
 from penstock.cli import (
     catalog,
     config,
+    consumer,
     dlq,
     doctor,
+    event,
     execution,
     executor,
     explain,
+    inbox,
     job,
     pool,
+    route,
     schedule,
     schema,
     subscription,
@@ -48,11 +52,15 @@ app.command("tick")(tick.tick_command)
 app.command("validate")(catalog.validate_command)
 app.command("exec")(execution.exec_command)
 app.command("explain")(explain.explain_command)
+app.command("inbox")(inbox.inbox_command)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(subscription.app, name="subscription")
 app.add_typer(execution.app, name="execution")
 app.add_typer(job.app, name="job")
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(event.app, name="event")
+app.add_typer(consumer.app, name="consumer")
+app.add_typer(route.app, name="route")
 app.add_typer(executor.app, name="executor")
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(pool.app, name="pool")

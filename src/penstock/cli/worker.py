@@ -53,7 +53,9 @@ def worker_command(
     handlers = load_handlers(app or [])
     with waiting("starting PostgreSQL"):
         url = database_url()
-    options = WorkerOptions(url, executor, tuple(pool) if pool else None, concurrency, poll_ms, grace_s)
+    options = WorkerOptions(
+        url, executor, tuple(pool) if pool else None, concurrency, poll_ms, grace_s, read_settings().credentials
+    )
     worker = Worker(options, handlers, revive=_revival())
     _heed_signals(worker)
     if while_stdin_open:

@@ -101,12 +101,12 @@ def of_job(connection: Connection, job_id: int) -> DeadLetter | None:
     return found[0] if found else None
 
 
-def replay(connection: Connection, letter_id: str, actor: str | None = None) -> int:
-    """fn_dead_letter_replay: the id of the job it made."""
+def replay(connection: Connection, letter_id: str, actor: str | None = None) -> str:
+    """fn_dead_letter_replay: the prefixed id of what it made: job-12, or attempt-12 of a route that runs dry."""
     with translated(connection):
         row = connection.execute("select penstock.fn_dead_letter_replay(%s, %s)", [letter_id, actor]).fetchone()
     assert row is not None
-    return int(str(row[0]).removeprefix("job-"))
+    return str(row[0])
 
 
 def resolve(connection: Connection, letter_id: str, reason: str, actor: str | None = None) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from psycopg import sql
@@ -11,6 +12,8 @@ from penstock.errors import UnknownExecutor
 from penstock.kernel.connection import Connection, translated
 from penstock.model import Json
 
+# no event domain is called so
+_OUTBOX = "_outbox"
 # how much a part of fn_queue_tick does in one go; one that has done so much wants another tick
 TICK_LIMITS = {"promote": 5000, "reap": 1000, "lanes": 200, "once_keys": 1000}
 
@@ -99,17 +102,19 @@ def kind_times(connection: Connection, kinds: Sequence[str]) -> dict[str, KindTi
 
 
 def listen(connection: Connection) -> None:
-    """Listen to the wake-ups of every event domain, and of jobs without one."""
+    """Listen to the wake-ups of every event domain, of jobs without one, and of the event log."""
     with translated(connection):
         rows = connection.execute("select event_domain from penstock.event_domain").fetchall()
-        for domain in ("any", *(row[0] for row in rows)):
+        for domain in ("any", _OUTBOX, *(row[0] for row in rows)):
             connection.execute(sql.SQL("listen {}").format(sql.Identifier(f"queue_wake_{domain}")))
 
 
-def woken(connection: Connection, timeout_s: float) -> bool:
-    """Wait for a wake-up, at most this long."""
+def woken(connection: Connection, timeout_s: float) -> Literal["jobs", "events"] | None:
+    """Wait for a wake-up, at most this long: what has come."""
     with translated(connection):
-        return any(True for _ in connection.notifies(timeout=timeout_s, stop_after=1))
+        for notify in connection.notifies(timeout=timeout_s, stop_after=1):
+            return "events" if notify.channel == f"queue_wake_{_OUTBOX}" else "jobs"
+    return None
 
 
 def wait_briefly(connection: Connection) -> None:

@@ -20,23 +20,29 @@ grant select on penstock.job, penstock.v_job, penstock.v_queue_health, penstock.
   penstock.v_subscription_event
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 -- views call it with the rights of whoever looks
-grant execute on function penstock.backlog, penstock.fn_job_list
+grant execute on function penstock.backlog, penstock.fn_job_list, penstock.sql_route_state
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 grant select on penstock.schema_migration to public;
 grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.job_subscription, penstock.schedule,
   penstock.event_domain, penstock.event_type_registry, penstock.event_outbox, penstock.queue_heartbeat, penstock.actor_binding,
-  penstock.executor_grant, penstock.job_result
+  penstock.executor_grant, penstock.job_result, penstock.outbox_tick, penstock.event_cursor, penstock.consumer_registry,
+  penstock.consumer_dispatch, penstock.v_consumer_registry_active, penstock.v_consumer_dispatch_recent,
+  penstock.iu_sql_event_route, penstock.sql_event_route_note, penstock.v_sql_event_route_active, penstock.event_subscription,
+  penstock.event_broadcast, penstock.v_subscription_broadcast_used, penstock.v_event_cursor, penstock.iu_outbound_route,
+  penstock.iu_route_worker_cursor, penstock.iu_route_attempt, penstock.v_iu_route_worker_status, penstock.v_iu_route_attempt_recent,
+  penstock.v_iu_route_dead_letter_open
   to workflow_admin, dot_executor, penstock_reader;
 
 -- Producers ask for jobs and record facts.
 grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many, penstock.fn_job_cancel, penstock.fn_iu_emit_event,
-  penstock.fn_execute_batch
+  penstock.fn_execute_batch, penstock.fn_sql_event_call, penstock.sql_call_statement, penstock.sql_call_done
   to penstock_producer, dot_executor, penstock_mot, penstock_pipeline, penstock_gateway, workflow_admin;
 
 -- Executors claim and report.
 grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock.fn_job_release, penstock.fn_job_finish,
   penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick,
-  penstock.fn_queue_reap_stale_leases
+  penstock.fn_queue_reap_stale_leases, penstock.fn_outbox_tick, penstock.fn_consumer_dispatch, penstock.fn_consumer_dispatch_run,
+  penstock.fn_iu_route_worker_run, penstock.fn_iu_route_deliver, penstock.fn_iu_route_sent
   to dot_executor, workflow_admin;
 
 -- Operators decide.
@@ -45,7 +51,16 @@ grant execute on function penstock.fn_job_retry, penstock.fn_job_dead_letter_rep
   penstock.fn_executor_grant_set, penstock.fn_actor_binding_set, penstock.fn_pool_set, penstock.fn_config_set, penstock.fn_schedule_set,
   penstock.fn_schedule_drop, penstock.fn_event_domain_register, penstock.fn_event_type_register
   to workflow_admin;
-grant execute on function penstock.fn_catalog_register, penstock.fn_subscription_move to workflow_admin;
+grant execute on function penstock.fn_catalog_register, penstock.fn_subscription_move, penstock.fn_consumer_register,
+  penstock.fn_consumer_set, penstock.fn_outbox_rebase, penstock.fn_sql_event_route_set, penstock.fn_sql_event_route_apply,
+  penstock.fn_event_subscription_set, penstock.fn_outbound_route_set, penstock.fn_iu_route_worker_set,
+  penstock.fn_iu_route_dead_letter_replay to workflow_admin;
+grant execute on function penstock.fn_iu_core_routes_enabled, penstock.fn_iu_route_worker_enabled
+  to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
+-- a recipient sees its own inbox: the functions check for whom the caller may speak
+grant execute on function penstock.fn_event_inbox, penstock.fn_event_mark_read
+  to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
+grant execute on function penstock.fn_event_recipients to workflow_admin, dot_executor, penstock_reader;
 
 -- The pipeline stages and commits; it holds subscriptions, and moves none.
 grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release, penstock.fn_runtime_said,

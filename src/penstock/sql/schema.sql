@@ -28,6 +28,29 @@ CREATE TYPE penstock.claim_run AS (
 CREATE DOMAIN penstock.executor_kind AS text COLLATE pg_catalog."C"
 	CONSTRAINT executor_kind_check CHECK ((VALUE = ANY (ARRAY['DOT'::text, 'Agent'::text, 'Hermes'::text, 'Codex'::text, 'PG_worker'::text, 'external_worker'::text, 'future_Kestra_adapter'::text])));
 
+-- Name: consumer_plan; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.consumer_plan AS (
+	job_id bigint,
+	consumer_id text,
+	dry_run boolean,
+	fail_closed boolean,
+	fault text,
+	job_kind text,
+	executor penstock.executor_kind,
+	priority smallint,
+	actor penstock.actor_ref,
+	safe_payload jsonb,
+	key text,
+	payload_ref text,
+	event_id uuid,
+	event_domain text,
+	subject_ref text,
+	correlation_id text,
+	trace text,
+	depth smallint
+);
+
 -- Name: ingest_verdict; Type: TYPE; Schema: penstock; Owner: -
 
 CREATE TYPE penstock.ingest_verdict AS (
@@ -75,7 +98,8 @@ CREATE TYPE penstock.job_request AS (
 	max_attempts integer,
 	replay_of bigint,
 	playbook_ref text,
-	subscription text
+	subscription text,
+	causation_depth smallint
 );
 
 -- Name: job_status; Type: TYPE; Schema: penstock; Owner: -
@@ -103,6 +127,17 @@ CREATE TYPE penstock.playbook_target AS (
 	pool text,
 	lane text,
 	max_attempts smallint
+);
+
+-- Name: sql_route_context; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.sql_route_context AS (
+	actor penstock.actor_ref,
+	correlation_id text,
+	causation_event_id uuid,
+	causation_depth smallint,
+	trace text,
+	expires_at timestamp with time zone
 );
 
 -- Name: actor_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -260,6 +295,67 @@ exception
     return false;
 end
 $_$;
+
+-- Name: broadcasts_count(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.broadcasts_count(p_limit integer DEFAULT 5000) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_cursor penstock.event_cursor := penstock.cursor_taken('broadcasts');
+  v_events penstock.event_outbox[];
+begin
+  if v_cursor.goal_tick_id is null then
+    return 0;
+  end if;
+  v_events := penstock.cursor_page(v_cursor, p_limit);
+  -- what no rule looks at makes no difference: of many alike one is asked for
+  with alike as materialized (
+    select date_trunc('hour', e.created_at) as hour, e.event_domain, e.event_type, e.event_stream, e.subject_table,
+           case when f.event_domain is not null then e.payload end as payload, count(*) as events
+      from unnest(v_events) e
+      left join (select distinct s.event_domain from penstock.event_subscription s where s.scope_filter <> '{}') f using (event_domain)
+     group by 1, 2, 3, 4, 5, 6)
+  insert into penstock.event_broadcast as b (hour, event_domain, event_type, events, broadcast)
+  select a.hour, a.event_domain, a.event_type, sum(a.events),
+         coalesce(sum(a.events) filter (where not exists (
+           select from penstock.event_recipients(row(null, a.hour, null, null, a.event_domain, a.event_type, a.event_stream,
+             a.subject_table, null, a.payload, null, null, null, null, null)::penstock.event_outbox) r
+            where r.rule <> 'broadcast')), 0)
+    from alike a group by 1, 2, 3 order by 1, 2, 3
+  on conflict (hour, event_domain, event_type) do update
+    set events = b.events + excluded.events, broadcast = b.broadcast + excluded.broadcast;
+  perform penstock.cursor_moved(v_cursor, v_events, p_limit);
+  perform penstock.broadcasts_warn();
+  return cardinality(v_events);
+end
+$$;
+
+-- Name: broadcasts_warn(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.broadcasts_warn() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_type record;
+begin
+  for v_type in
+    select b.event_domain, b.event_type, b.broadcast_events_24h, b.events_24h from penstock.v_subscription_broadcast_used b
+     where b.broadcast_events_24h > 0.05 * b.events_24h
+       and not (b.event_domain = 'system' and b.event_type = 'subscription_broadcast')
+       -- where nobody reads events, and where all are broadcasts on purpose, it says nothing
+       and exists (select from penstock.event_subscription s where not s.mute)
+       and penstock.config_text('queue.subscription_resolution.enabled', 'true') = 'true'
+  loop
+    perform penstock.fn_iu_emit_event('system', 'subscription_broadcast', 'alert', 'event_type',
+      v_type.event_domain || '.' || v_type.event_type,
+      jsonb_build_object('broadcast_events_24h', v_type.broadcast_events_24h, 'events_24h', v_type.events_24h), 'system:queue_tick',
+      p_idempotency_key => format('%s.%s:%s', v_type.event_domain, v_type.event_type, (now() at time zone 'UTC')::date));
+  end loop;
+end
+$$;
 
 -- Name: bytes_are_json(bytea); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -757,11 +853,11 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
       ('^queue\.retry\.backoff\.strategy$', '^(exponential|linear|fixed)$', 'exponential, linear or fixed'),
       ('^queue\.retry\.backoff\.(base_ms|cap_ms)$', '^[0-9]{1,9}$', 'whole milliseconds, 0 to 999999999'),
       ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
-      ('^(queue\.(heartbeat\.stale_threshold_seconds|once_key\.ttl_s\.(job|event|dedup|replay))|subscription\.stall_s)$',
+      ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.stall_s|once_key\.ttl_s\.(job|event|dedup|replay))|subscription\.stall_s)$',
        '^[1-9][0-9]{0,8}$',
        'whole seconds, 1 to 999999999'),
       ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
-      ('^queue\.causation\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
+      ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
     ) a(keys, pattern, words)
    where p_key ~ a.keys
@@ -789,6 +885,275 @@ begin
   return coalesce((select c.value from penstock.dot_config c where c.key = p_key), p_default);
 end
 $$;
+
+-- Name: consumer_check(text, text, text, text, integer, numeric); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumer_check(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_priority integer, p_rate_per_s numeric) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  if coalesce(p_consumer_id, '') !~ '^[A-Za-z][A-Za-z0-9_.-]{0,99}$' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be a consumer_id', p_consumer_id),
+      hint = 'Use letters, digits and _ . -, at most 100, beginning with a letter.';
+  end if;
+  perform penstock.event_type_checked(p_event_domain, p_event_type, p_event_stream);
+  if p_priority not between -32768 and 32767 then
+    raise exception using errcode = 'PS011',
+      message = format('consumer %s: priority %s is outside -32768 … 32767', p_consumer_id, p_priority);
+  end if;
+  if p_rate_per_s not between 0.0001 and 1000000 then
+    raise exception using errcode = 'PS011',
+      message = format('consumer %s: rate_per_s %s is outside 0.0001 … 1000000', p_consumer_id, p_rate_per_s);
+  end if;
+end
+$_$;
+
+-- Name: consumer_dead_letter; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.consumer_dead_letter (
+    dead_letter_id bigint NOT NULL,
+    consumer_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    reason text NOT NULL,
+    error jsonb,
+    event_snapshot jsonb NOT NULL,
+    dead_at timestamp with time zone DEFAULT now() NOT NULL,
+    resolved_at timestamp with time zone,
+    resolved_by penstock.actor_ref,
+    resolution text,
+    replay_job_id bigint
+);
+
+-- Name: consumer_dead_letter_locked(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumer_dead_letter_locked(p_dead_letter_id bigint) RETURNS penstock.consumer_dead_letter
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_letter penstock.consumer_dead_letter;
+begin
+  select * into v_letter from penstock.consumer_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
+  if v_letter.dead_letter_id is null then
+    raise exception using errcode = 'PS014', message = format('dead letter event-%s does not exist', p_dead_letter_id),
+      hint = 'penstock dlq list shows the open ones.';
+  end if;
+  if v_letter.resolved_at is not null then
+    raise exception using errcode = 'PS014', message = format('dead letter event-%s was %s by %s at %s', p_dead_letter_id,
+      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
+  end if;
+  return v_letter;
+end
+$$;
+
+-- Name: event_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE SEQUENCE penstock.event_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+-- Name: event_outbox; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_outbox (
+    event_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    tx_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq bigint DEFAULT nextval('penstock.event_seq'::regclass) NOT NULL,
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    event_stream text NOT NULL COLLATE pg_catalog."C",
+    subject_table text,
+    subject_ref text,
+    payload jsonb,
+    actor penstock.actor_ref NOT NULL,
+    correlation_id text,
+    causation_event_id uuid,
+    causation_depth smallint DEFAULT 0 NOT NULL,
+    trace text
+)
+PARTITION BY RANGE (created_at);
+
+-- Name: consumer_dispatch_one(penstock.event_outbox, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumer_dispatch_one(p_event penstock.event_outbox, p_consumer text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return penstock.consumers_dispatch(array[p_event], p_consumer);
+exception when others then
+  insert into penstock.consumer_dead_letter (consumer_id, event_id, reason, error, event_snapshot)
+  values (p_consumer, p_event.event_id, 'failed', jsonb_build_object('message', sqlerrm, 'sqlstate', sqlstate), to_jsonb(p_event))
+  on conflict (consumer_id, event_id) where resolved_at is null do nothing;
+  return '{"failed": 1}'::jsonb;
+end
+$$;
+
+-- Name: consumer_plans(penstock.event_outbox[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumer_plans(p_events penstock.event_outbox[], p_consumer text DEFAULT NULL::text) RETURNS SETOF penstock.consumer_plan
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with consumer as materialized (
+    select c.*, penstock.template_format(c.idempotency_key_template) as key_format,
+           penstock.template_format(c.payload_ref_template) as ref_format, ('consumer:' || c.consumer_id)::penstock.actor_ref as actor,
+           jsonb_build_object('consumer_id', c.consumer_id, 'event_type', c.event_type) as safe_payload,
+           penstock.config_text('queue.consumer_dispatch.max_depth', '8')::integer as max_depth
+      from penstock.consumer_registry c where case when p_consumer is null then c.enabled else c.consumer_id = p_consumer end)
+  select nextval('penstock.job_id_seq'), p.consumer_id, p.dry_run, p.fail_closed,
+         case when p.key is null then 'its idempotency key uses a field that this event does not have'
+              when p.causation_depth >= p.max_depth
+                then format('it stands at the end of %s causes, and queue.consumer_dispatch.max_depth is %s', p.causation_depth,
+                            p.max_depth)
+              when length(p.key) not between 1 and 500 then 'its idempotency key does not have 1 to 500 characters'
+              when length(p.ref) > 2000 or length(p.subject_ref) > 2000 then 'a ref of it is longer than 2000 characters' end,
+         p.job_kind, p.executor, p.priority, p.actor, p.safe_payload, p.key, p.ref, p.event_id, p.event_domain, p.subject_ref,
+         p.correlation_id, p.trace, (p.causation_depth + 1)::smallint
+    from (select c.consumer_id, c.dry_run, c.fail_closed, c.job_kind, c.executor, c.priority, c.actor, c.safe_payload, c.max_depth,
+                 e.event_id, e.event_domain, e.subject_ref, e.correlation_id, e.trace, e.causation_depth,
+                 penstock.template_rendered(c.key_format, e) as key, penstock.template_rendered(c.ref_format, e) as ref
+            from unnest(p_events) e
+            join consumer c on c.event_domain = e.event_domain and c.event_type = e.event_type
+                           and coalesce(c.event_stream, e.event_stream) = e.event_stream
+           order by e.tx_id, e.seq, c.consumer_id) p
+$$;
+
+-- Name: consumer_replay(bigint, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumer_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_letter penstock.consumer_dead_letter := penstock.consumer_dead_letter_locked(p_dead_letter_id);
+  v_events penstock.event_outbox[] := array[jsonb_populate_record(null::penstock.event_outbox, v_letter.event_snapshot)];
+  v_plan penstock.consumer_plan;
+  v_made bigint;
+begin
+  select * into v_plan from penstock.consumer_plans(v_events, v_letter.consumer_id);
+  if v_plan.consumer_id is null or v_plan.dry_run or v_plan.fault is not null then
+    raise exception using errcode = 'PS023', message = format('event %s still cannot become a job of %s: %s', v_letter.event_id,
+      v_letter.consumer_id, case when v_plan.consumer_id is null then 'the consumer does not take it any more'
+                                 else coalesce(v_plan.fault, 'the consumer only runs dry') end),
+      hint = format('Change what stands in its way, or discard it: penstock dlq discard event-%s --reason TEXT', p_dead_letter_id);
+  end if;
+  perform penstock.consumers_dispatch(v_events, v_letter.consumer_id);
+  select k.ref::bigint into v_made from penstock.once_key k where k.scope = 'job:' || v_plan.job_kind and k.key = v_plan.key;
+  update penstock.consumer_dead_letter d
+     set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_job_id = v_made
+   where d.dead_letter_id = p_dead_letter_id;
+  return 'job-' || v_made;
+end
+$$;
+
+-- Name: consumers_dispatch(penstock.event_outbox[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumers_dispatch(p_events penstock.event_outbox[], p_consumer text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_expires timestamptz := now() + penstock.config_text('queue.once_key.ttl_s.job', '2592000')::bigint * interval '1 second';
+  v_report jsonb;
+begin
+  perform penstock.partition_ensure('job', now());
+  with planned as materialized (select * from penstock.consumer_plans(p_events, p_consumer)),
+  first as materialized (
+    select distinct on (p.job_kind collate "C", p.key collate "C") p.job_kind, p.key, p.job_id::text as ref
+      from planned p where p.fault is null and not p.dry_run order by p.job_kind collate "C", p.key collate "C", p.job_id),
+  taken as (
+    insert into penstock.once_key as k (scope, key, ref, expires_at)
+    select 'job:' || f.job_kind, f.key, f.ref, v_expires from first f
+    on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
+    returning k.ref::bigint as job_id),
+  paced as materialized (
+    select t.job_id, p.consumer_id, step, greatest(c.rate_at, now()) + step
+             * (row_number() over (partition by p.consumer_id order by t.job_id) - 1) as at
+      from penstock.consumer_registry c
+     cross join lateral (select interval '1 second' / c.rate_per_s::float8) s(step)
+      join planned p on p.consumer_id = c.consumer_id join taken t on t.job_id = p.job_id where c.rate_per_s is not null),
+  made as materialized (
+    select p.*, r.at from taken t join planned p on p.job_id = t.job_id left join paced r on r.job_id = t.job_id),
+  jobs as (
+    insert into penstock.job (job_id, enqueued_at, job_kind, executor, pool, event_domain, priority, process_after, idempotency_key,
+      source_ref, target_ref, payload_ref, safe_payload, correlation_id, causation_event_id, causation_depth, trace, actor)
+    select m.job_id, now(), m.job_kind, m.executor, 'shared', m.event_domain, m.priority, m.at, m.key, 'event/' || m.event_id,
+           m.subject_ref, m.payload_ref, m.safe_payload, m.correlation_id, m.event_id, m.depth, m.trace, m.actor from made m),
+  queue as (
+    insert into penstock.job_queue (job_id, enqueued_at, process_after, status, priority, executor, job_kind, pool, event_domain)
+    select m.job_id, now(), m.at, case when m.at > now() then 'scheduled'::penstock.job_status else 'ready' end, m.priority, m.executor,
+           m.job_kind, 'shared', m.event_domain from made m),
+  rates as (
+    update penstock.consumer_registry c set rate_at = l.at
+      from (select r.consumer_id, max(r.at + r.step) as at from paced r group by r.consumer_id) l where c.consumer_id = l.consumer_id),
+  noted as (
+    insert into penstock.consumer_dispatch (consumer_id, event_id, outcome, job_kind, idempotency_key, payload_ref, job_id)
+    select p.consumer_id, p.event_id, case when p.dry_run then 'dry_run' else 'duplicate' end, p.job_kind, p.key, p.payload_ref,
+           case when p.dry_run then null when f.ref::bigint in (select t.job_id from taken t) then f.ref::bigint else k.ref::bigint end
+      from planned p
+      left join first f on f.job_kind = p.job_kind and f.key = p.key
+      left join penstock.once_key k on not p.dry_run and k.scope = 'job:' || p.job_kind and k.key = p.key
+     where p.fault is null and (p.dry_run or p.job_id not in (select t.job_id from taken t))),
+  dead as (
+    insert into penstock.consumer_dead_letter (consumer_id, event_id, reason, error, event_snapshot)
+    select p.consumer_id, p.event_id, 'cannot_become_a_job', jsonb_build_object('message', p.fault), to_jsonb(e)
+      from planned p join unnest(p_events) e on e.event_id = p.event_id where p.fault is not null and p.fail_closed and not p.dry_run
+    on conflict (consumer_id, event_id) where resolved_at is null do nothing),
+  failed as (
+    insert into penstock.consumer_dispatch (consumer_id, event_id, outcome, job_kind, idempotency_key, payload_ref, detail)
+    select p.consumer_id, p.event_id, 'failed', p.job_kind, p.key, p.payload_ref, p.fault
+      from planned p where p.fault is not null and (p.dry_run or not p.fail_closed))
+  select jsonb_build_object('jobs', m.n, 'dry_run', count(*) filter (where p.fault is null and p.dry_run),
+           'duplicates', count(*) filter (where p.fault is null and not p.dry_run) - m.n,
+           'failed', count(*) filter (where p.fault is not null))
+    into v_report from (select count(*) from taken) m(n) left join planned p on true group by m.n;
+  if (v_report ->> 'jobs')::bigint > 0 then
+    perform penstock.wake(array(select distinct e.event_domain from unnest(p_events) e));
+  end if;
+  return v_report;
+end
+$$;
+
+-- Name: consumers_dispatch_apart(penstock.event_outbox[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_event penstock.event_outbox;
+  v_consumer penstock.consumer_registry;
+  v_sum jsonb := '{"jobs": 0, "dry_run": 0, "duplicates": 0, "failed": 0}';
+begin
+  begin
+    return penstock.consumers_dispatch(p_events);
+  exception when others then
+    null;  -- whose fault it was shows below
+  end;
+  foreach v_event in array p_events loop
+    for v_consumer in
+      select * from penstock.consumer_registry c
+       where c.enabled and c.event_domain = v_event.event_domain and c.event_type = v_event.event_type
+         and coalesce(c.event_stream, v_event.event_stream) = v_event.event_stream
+       order by c.consumer_id
+    loop
+      v_sum := penstock.counts_added(v_sum, penstock.consumer_dispatch_one(v_event, v_consumer.consumer_id));
+    end loop;
+  end loop;
+  return v_sum;
+end
+$$;
+
+-- Name: counts_added(jsonb, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.counts_added(p_a jsonb, p_b jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN (SELECT jsonb_object_agg(k.key, (COALESCE(((counts_added.p_a ->> k.key))::bigint, (0)::bigint) + COALESCE(((counts_added.p_b ->> k.key))::bigint, (0)::bigint))) AS jsonb_object_agg FROM (SELECT jsonb_object_keys(counts_added.p_a) AS jsonb_object_keys UNION SELECT jsonb_object_keys(counts_added.p_b) AS jsonb_object_keys) k(key));
 
 -- Name: cron_field(text, integer, integer, text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -924,6 +1289,95 @@ begin
 end
 $$;
 
+-- Name: event_cursor; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_cursor (
+    cursor_name text NOT NULL COLLATE pg_catalog."C",
+    tick_id bigint NOT NULL,
+    goal_tick_id bigint,
+    page_tx xid8,
+    page_seq bigint,
+    moved_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT event_cursor_check CHECK (((page_tx IS NULL) = (page_seq IS NULL))),
+    CONSTRAINT event_cursor_check1 CHECK (((goal_tick_id IS NOT NULL) OR (page_tx IS NULL))),
+    CONSTRAINT event_cursor_cursor_name_check CHECK ((cursor_name ~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'::text))
+);
+
+-- Name: cursor_moved(penstock.event_cursor, penstock.event_outbox[], integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cursor_moved(p_cursor penstock.event_cursor, p_events penstock.event_outbox[], p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_goes_on boolean := cardinality(p_events) >= p_limit;
+  v_last penstock.event_outbox := p_events[cardinality(p_events)];
+begin
+  update penstock.event_cursor c
+     set tick_id = case when v_goes_on then c.tick_id else (p_cursor).goal_tick_id end,
+         goal_tick_id = case when v_goes_on then (p_cursor).goal_tick_id end,
+         page_tx = case when v_goes_on then v_last.tx_id end, page_seq = case when v_goes_on then v_last.seq end, moved_at = now()
+   where c.cursor_name = (p_cursor).cursor_name;
+  return v_goes_on or exists (select from penstock.outbox_tick t where t.tick_id > (p_cursor).goal_tick_id);
+end
+$$;
+
+-- Name: cursor_page(penstock.event_cursor, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cursor_page(p_cursor penstock.event_cursor, p_limit integer) RETURNS penstock.event_outbox[]
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select e from penstock.outbox_tick a, penstock.outbox_tick b,
+         lateral penstock.event_page(a.snapshot, b.snapshot, (p_cursor).page_tx, (p_cursor).page_seq, p_limit) e
+     where a.tick_id = (p_cursor).tick_id and b.tick_id = (p_cursor).goal_tick_id)
+$$;
+
+-- Name: cursor_taken(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cursor_taken(p_cursor text) RETURNS penstock.event_cursor
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_cursor penstock.event_cursor;
+begin
+  perform penstock.outbox_guard();
+  select * into v_cursor from penstock.event_cursor c where c.cursor_name = p_cursor for update skip locked;
+  if v_cursor.cursor_name is null and not exists (select from penstock.event_cursor c where c.cursor_name = p_cursor) then
+    raise exception using errcode = 'PS011', message = format('there is no cursor %L', p_cursor);
+  end if;
+  if v_cursor.goal_tick_id is null then
+    -- not one of this transaction's own: it may write events after it
+    select max(t.tick_id) into v_cursor.goal_tick_id from penstock.outbox_tick t
+     where t.tick_id > v_cursor.tick_id
+       and t.tx_id is distinct from penstock.tx_shifted(pg_current_xact_id_if_assigned(), (select b.base from penstock.outbox_base b));
+  end if;
+  return v_cursor;
+end
+$$;
+
+-- Name: cursors_watch(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cursors_watch() RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_cursor record;
+  v_count integer := 0;
+begin
+  for v_cursor in select * from penstock.v_event_cursor c where c.is_stalled loop
+    v_count := v_count + 1;
+    perform penstock.fn_iu_emit_event('system', 'cursor_stalled', 'alert', 'event_cursor', v_cursor.cursor_name,
+      jsonb_build_object('since', v_cursor.moved_at), 'system:queue_tick',
+      p_idempotency_key => format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
+  end loop;
+  return v_count;
+end
+$$;
+
 -- Name: job_dead_letter; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.job_dead_letter (
@@ -971,7 +1425,7 @@ CREATE FUNCTION penstock.dead_letter_number(p_id text, p_origin text) RETURNS bi
 begin
   if p_id is null or p_id !~ ('^' || p_origin || '-[0-9]{1,18}$') then
     raise exception using errcode = 'PS014', message = format('%L is not a dead letter', p_id),
-      hint = 'An id looks like job-12 or ingest-12; penstock dlq list shows the open ones.';
+      hint = 'An id looks like job-12, ingest-12, event-12 or route-12; penstock dlq list shows the open ones.';
   end if;
   return substr(p_id, length(p_origin) + 2)::bigint;
 end
@@ -1042,6 +1496,174 @@ begin
     causation_event_id, causation_depth, trace)
   values (p_event_id, p_event_domain, p_event_type, p_event_stream, p_subject_table, p_subject_ref, p_payload, p_actor,
           p_correlation_id, p_causation_event_id, v_depth, p_trace);
+  perform penstock.wake(array['_outbox']);
+end
+$$;
+
+-- Name: event_page(pg_snapshot, pg_snapshot, xid8, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_page(p_from pg_snapshot, p_to pg_snapshot, p_tx xid8, p_seq bigint, p_limit integer) RETURNS SETOF penstock.event_outbox
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+  v_tx xid8 := coalesce(p_tx, '0');
+  v_seq bigint := coalesce(p_seq, 0);
+  v_count integer;
+begin
+  return query
+    select e.* from pg_snapshot_xip(p_from) x
+     cross join lateral (select o.* from penstock.event_outbox o
+                          where o.tx_id = x and o.seq > case when x = v_tx then v_seq else 0 end order by o.seq limit p_limit) e
+     where x >= v_tx and pg_visible_in_snapshot(x, p_to)
+     order by e.tx_id, e.seq limit p_limit;
+  get diagnostics v_count = row_count;
+  return query
+    select o.* from penstock.event_outbox o
+     where (o.tx_id, o.seq) > (greatest(v_tx, pg_snapshot_xmax(p_from)), case when v_tx >= pg_snapshot_xmax(p_from) then v_seq else 0 end)
+       and o.tx_id < pg_snapshot_xmax(p_to) and pg_visible_in_snapshot(o.tx_id, p_to)
+     order by o.tx_id, o.seq limit p_limit - v_count;
+end
+$$;
+
+-- Name: event_recipients(penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_recipients(p_event penstock.event_outbox) RETURNS TABLE(recipient_ref penstock.actor_ref, rule text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with decided as materialized (select * from penstock.event_rules(p_event)),
+  given as materialized (
+    select d.recipient_ref, d.rule from decided d
+     where not d.mute and penstock.config_text('queue.subscription_resolution.enabled', 'true') = 'true')
+  select g.recipient_ref, g.rule from given g
+  union all
+  select distinct s.recipient_ref, 'broadcast' from penstock.event_subscription s
+   where not exists (select from given)
+     and not exists (select from decided d where d.recipient_ref = s.recipient_ref and d.mute)
+$$;
+
+-- Name: event_rules(penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_rules(p_event penstock.event_outbox) RETURNS TABLE(recipient_ref penstock.actor_ref, rule text, mute boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select distinct on (s.recipient_ref) s.recipient_ref,
+         (array['exact', 'type_wildcard', 'stream_wildcard', 'domain_only'])[r.rung], s.mute
+    from penstock.event_subscription s
+   cross join lateral (select 1 + (s.event_type is null)::integer + 2 * (s.event_stream is null)::integer) r(rung)
+   where s.event_domain = (p_event).event_domain
+     and coalesce(s.event_type, (p_event).event_type) = (p_event).event_type
+     and coalesce(s.event_stream, (p_event).event_stream) = (p_event).event_stream
+     and (s.scope_subject_table is null or s.scope_subject_table = (p_event).subject_table)
+     and coalesce((p_event).payload, '{}') @> s.scope_filter
+   order by s.recipient_ref, r.rung, (s.scope_subject_table is not null or s.scope_filter <> '{}') desc, s.mute desc
+$$;
+
+-- Name: event_told(penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_told(p_event penstock.event_outbox) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN jsonb_build_object('event_id', (p_event).event_id, 'event_domain', (p_event).event_domain, 'event_type', (p_event).event_type, 'event_stream', (p_event).event_stream, 'created_at', (p_event).created_at, 'subject_table', (p_event).subject_table, 'subject_ref', (p_event).subject_ref, 'payload', (p_event).payload, 'actor', (p_event).actor, 'correlation_id', (p_event).correlation_id, 'causation_event_id', (p_event).causation_event_id, 'trace', (p_event).trace);
+
+-- Name: event_type_checked(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_type_checked(p_event_domain text, p_event_type text, p_event_stream text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_stream text;
+begin
+  select r.event_stream into v_stream from penstock.event_type_registry r
+   where r.event_domain = p_event_domain and r.event_type = p_event_type;
+  if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then
+    raise exception using errcode = 'PS013', message = format('event type %s.%s%s is not registered', p_event_domain, p_event_type,
+      case when v_stream is null then '' else format(' in stream %s (but in %s)', p_event_stream, v_stream) end),
+      hint = 'Register it with fn_event_type_register.';
+  end if;
+  return v_stream;
+end
+$$;
+
+-- Name: events_audit(interval, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.events_audit(p_age interval DEFAULT '01:00:00'::interval, p_limit integer DEFAULT 20000) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_cursor penstock.event_cursor;
+  v_events penstock.event_outbox[];
+  v_missing penstock.event_outbox[];
+begin
+  select * into v_cursor from penstock.event_cursor c where c.cursor_name = 'audit' for update skip locked;
+  if v_cursor.goal_tick_id is null then
+    select max(t.tick_id) into v_cursor.goal_tick_id from penstock.outbox_tick t
+     where t.tick_id > v_cursor.tick_id and t.ticked_at < now() - p_age and v_cursor.moved_at < now() - p_age
+       -- only what the dispatcher is past
+       and t.tick_id <= (select d.tick_id from penstock.event_cursor d where d.cursor_name = 'consumers');
+  end if;
+  if v_cursor.goal_tick_id is null then
+    return null;
+  end if;
+  v_events := penstock.cursor_page(v_cursor, p_limit);
+  v_missing := array(
+    select distinct e from unnest(v_events) e
+      join penstock.v_consumer_registry_active c on c.event_domain = e.event_domain and c.event_type = e.event_type
+                                                and coalesce(c.event_stream, e.event_stream) = e.event_stream
+     -- a transaction that began before the consumer was live may have been dispatched before
+     where e.created_at > c.live_at + interval '1 minute'
+       and not exists (select from penstock.job j where j.causation_event_id = e.event_id and j.actor = 'consumer:' || c.consumer_id
+                          and j.enqueued_at >= e.created_at)
+       and not exists (select from penstock.consumer_dispatch d where d.consumer_id = c.consumer_id and d.event_id = e.event_id)
+       and not exists (select from penstock.consumer_dead_letter d where d.consumer_id = c.consumer_id and d.event_id = e.event_id));
+  perform penstock.cursor_moved(v_cursor, v_events, p_limit);
+  if cardinality(v_missing) > 0 then
+    perform penstock.event_insert(gen_random_uuid(), 'system', 'events_missed', 'alert', 'event_cursor', 'consumers',
+      jsonb_build_object('events', cardinality(v_missing), 'first', (v_missing[1]).event_id), 'system:queue_tick', null, null, null);
+    perform penstock.consumers_dispatch_apart(v_missing);
+  end if;
+  return jsonb_build_object('events', cardinality(v_events), 'missing', cardinality(v_missing));
+end
+$$;
+
+-- Name: events_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.events_sweep(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_kept bigint := (select min(t.tick_id) from penstock.outbox_tick t where t.ticked_at > now() - interval '2 days');
+  v_rows integer;
+  v_sum integer := 0;
+begin
+  update penstock.event_cursor c set tick_id = v_kept, goal_tick_id = null, page_tx = null, page_seq = null
+    from penstock.v_event_cursor v
+   where v.cursor_name = c.cursor_name and not v.is_live and c.cursor_name like 'route:%' and c.tick_id < v_kept;
+  delete from penstock.outbox_tick t
+   where t.tick_id in (select o.tick_id from penstock.outbox_tick o
+                        where o.tick_id < least(v_kept, (select min(c.tick_id) from penstock.event_cursor c))
+                        order by o.tick_id limit p_limit);
+  get diagnostics v_rows = row_count;
+  v_sum := v_sum + v_rows;
+  delete from penstock.consumer_dispatch d
+   where d.ctid in (select o.ctid from penstock.consumer_dispatch o where o.dispatched_at < now() - interval '30 days' limit p_limit);
+  get diagnostics v_rows = row_count;
+  v_sum := v_sum + v_rows;
+  delete from penstock.sql_event_route_note d
+   where d.ctid in (select o.ctid from penstock.sql_event_route_note o where o.noted_at < now() - interval '30 days' limit p_limit);
+  get diagnostics v_rows = row_count;
+  v_sum := v_sum + v_rows;
+  delete from penstock.iu_route_attempt d
+   where d.attempt_id in (select o.attempt_id from penstock.iu_route_attempt o where o.attempted_at < now() - interval '30 days'
+                             and o.status in ('skipped', 'disabled') order by o.attempted_at limit p_limit);
+  get diagnostics v_rows = row_count;
+  delete from penstock.event_broadcast b where b.hour < now() - interval '7 days';
+  return v_sum + v_rows;
 end
 $$;
 
@@ -1074,7 +1696,7 @@ begin
     case when p_request -> 'payload' is not null then 'penstock://input/' || v_job_id end, null,
     coalesce((p_request ->> 'priority')::integer, 0), (p_request ->> 'process_after')::timestamptz, p_request ->> 'correlation_id', null,
     coalesce(p_request ->> 'actor', 'role:' || penstock.caller()), coalesce(p_request ->> 'pool', v_target.pool, 'shared'),
-    v_target.lane, null, p_request ->> 'trace', v_target.max_attempts, null, v_target.ref, null)::penstock.job_request;
+    v_target.lane, null, p_request ->> 'trace', v_target.max_attempts, null, v_target.ref, null, null)::penstock.job_request;
   select i.job_id, i.created into execution_id, created from penstock.job_insert(array[v_request]) i;
   if created and p_request -> 'payload' is not null then
     insert into penstock.execution_input (execution_id, input) values (execution_id, p_request -> 'payload');
@@ -1224,6 +1846,123 @@ begin
 end
 $_$;
 
+-- Name: fn_consumer_dispatch(uuid); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_consumer_dispatch(p_event_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '2s'
+    AS $$
+declare
+  v_event penstock.event_outbox;
+begin
+  if penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
+    return jsonb_build_object('skipped', 'queue.consumer_dispatch.enabled is not true');
+  end if;
+  select * into v_event from penstock.event_outbox e where e.event_id = p_event_id;
+  if v_event.event_id is null then
+    raise exception using errcode = 'PS011', message = format('there is no event %s', p_event_id);
+  end if;
+  return penstock.consumers_dispatch_apart(array[v_event]);
+end
+$$;
+
+-- Name: fn_consumer_dispatch_run(text, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_consumer_dispatch_run(p_cursor text DEFAULT 'consumers'::text, p_limit integer DEFAULT 1000) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '2s'
+    AS $$
+declare
+  v_cursor penstock.event_cursor;
+  v_events penstock.event_outbox[];
+  v_report jsonb;
+begin
+  if p_limit is null or p_limit not between 1 and 50000 then
+    raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 50000', p_limit);
+  end if;
+  if penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
+    return jsonb_build_object('skipped', 'queue.consumer_dispatch.enabled is not true');
+  end if;
+  v_cursor := penstock.cursor_taken(p_cursor);
+  if v_cursor.cursor_name is null then
+    return jsonb_build_object('skipped', 'another run holds the cursor');
+  end if;
+  if v_cursor.goal_tick_id is null then
+    return '{"events": 0, "jobs": 0, "dry_run": 0, "duplicates": 0, "failed": 0, "more": false}'::jsonb;
+  end if;
+  v_events := penstock.cursor_page(v_cursor, p_limit);
+  v_report := penstock.consumers_dispatch_apart(v_events);
+  return jsonb_build_object('events', cardinality(v_events)) || v_report
+         || jsonb_build_object('more', penstock.cursor_moved(v_cursor, v_events, p_limit));
+end
+$$;
+
+-- Name: fn_consumer_register(text, text, text, text, text, text, text, text, integer, text, numeric, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_consumer_register(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_job_kind text, p_executor text, p_idempotency_key_template text, p_payload_ref_template text DEFAULT NULL::text, p_priority integer DEFAULT 0, p_registered_by text DEFAULT NULL::text, p_rate_per_s numeric DEFAULT NULL::numeric, p_fail_closed boolean DEFAULT true, p_notes text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_registered_by);
+begin
+  perform penstock.consumer_check(p_consumer_id, p_event_domain, p_event_type, p_event_stream, p_priority, p_rate_per_s);
+  perform penstock.job_target_check(p_job_kind, p_executor, v_actor);
+  perform penstock.template_format(p_payload_ref_template);
+  if coalesce(penstock.template_format(p_idempotency_key_template), '') !~ '[$]s' then
+    raise exception using errcode = 'PS025', message = format('idempotency key template %L is the same for every event',
+      p_idempotency_key_template), hint = 'Use a field of the event, such as {event_id}.';
+  end if;
+  insert into penstock.consumer_registry as c (consumer_id, event_domain, event_type, event_stream, job_kind, executor,
+    idempotency_key_template, payload_ref_template, fail_closed, priority, rate_per_s, notes, registered_by)
+  values (p_consumer_id, p_event_domain, p_event_type, p_event_stream, p_job_kind, p_executor, p_idempotency_key_template,
+          p_payload_ref_template, coalesce(p_fail_closed, true), coalesce(p_priority, 0), p_rate_per_s, p_notes, v_actor)
+  on conflict (consumer_id) do update set
+    event_domain = excluded.event_domain, event_type = excluded.event_type, event_stream = excluded.event_stream,
+    job_kind = excluded.job_kind, executor = excluded.executor, idempotency_key_template = excluded.idempotency_key_template,
+    payload_ref_template = excluded.payload_ref_template, fail_closed = excluded.fail_closed, priority = excluded.priority,
+    rate_per_s = excluded.rate_per_s, rate_at = null, notes = excluded.notes, registered_by = excluded.registered_by,
+    registered_at = now(), enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null;
+end
+$_$;
+
+-- Name: fn_consumer_set(text, boolean, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_consumer_set(p_consumer_id text, p_enabled boolean DEFAULT NULL::boolean, p_dry_run boolean DEFAULT NULL::boolean, p_reviewed_by text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_consumer penstock.consumer_registry;
+  v_is_live boolean;
+begin
+  select * into v_consumer from penstock.consumer_registry c where c.consumer_id = p_consumer_id for update;
+  if v_consumer.consumer_id is null then
+    raise exception using errcode = 'PS011', message = format('there is no consumer %L', p_consumer_id);
+  end if;
+  if p_reviewed_by is not null then
+    v_consumer.reviewed_by := penstock.actor_checked(p_reviewed_by);
+    v_consumer.reviewed_at := now();
+    perform penstock.review_check('consumer ' || p_consumer_id, exists (
+      select from penstock.consumer_dispatch d where d.consumer_id = p_consumer_id and d.outcome = 'dry_run'
+         and d.dispatched_at >= v_consumer.registered_at));
+  end if;
+  v_consumer.enabled := coalesce(p_enabled, v_consumer.enabled);
+  v_consumer.dry_run := coalesce(p_dry_run, v_consumer.dry_run);
+  v_is_live := v_consumer.enabled and not v_consumer.dry_run;
+  if v_is_live and v_consumer.reviewed_at is null then
+    raise exception using errcode = 'PS026', message = format('consumer %s cannot go live: nobody has reviewed its dry run', p_consumer_id),
+      hint = format('Look at what it would do, then: penstock consumer review %s', p_consumer_id);
+  end if;
+  update penstock.consumer_registry c
+     set enabled = v_consumer.enabled, dry_run = v_consumer.dry_run, reviewed_by = v_consumer.reviewed_by,
+         reviewed_at = v_consumer.reviewed_at, live_at = case when v_is_live then coalesce(c.live_at, now()) end
+   where c.consumer_id = p_consumer_id;
+end
+$$;
+
 -- Name: fn_dead_letter_replay(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text DEFAULT NULL::text) RETURNS text
@@ -1233,6 +1972,12 @@ CREATE FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text DEFAULT N
 begin
   if p_id like 'ingest-%' then
     return 'job-' || penstock.ingest_replay(penstock.dead_letter_number(p_id, 'ingest'), penstock.actor_checked(p_actor));
+  end if;
+  if p_id like 'event-%' then
+    return penstock.consumer_replay(penstock.dead_letter_number(p_id, 'event'), penstock.actor_checked(p_actor));
+  end if;
+  if p_id like 'route-%' then
+    return penstock.route_replay(penstock.dead_letter_number(p_id, 'route'), p_actor);
   end if;
   return 'job-' || penstock.fn_job_dead_letter_replay(penstock.dead_letter_number(p_id, 'job'), p_actor);
 end
@@ -1255,6 +2000,14 @@ begin
   if p_id like 'ingest-%' then
     v_number := (penstock.ingest_dead_letter_locked(penstock.dead_letter_number(p_id, 'ingest'))).dead_letter_id;
     update penstock.ingest_dead_letter d set resolved_at = now(), resolved_by = v_actor, resolution = v_resolution
+     where d.dead_letter_id = v_number;
+  elsif p_id like 'event-%' then
+    v_number := (penstock.consumer_dead_letter_locked(penstock.dead_letter_number(p_id, 'event'))).dead_letter_id;
+    update penstock.consumer_dead_letter d set resolved_at = now(), resolved_by = v_actor, resolution = v_resolution
+     where d.dead_letter_id = v_number;
+  elsif p_id like 'route-%' then
+    v_number := (penstock.route_dead_letter_locked(penstock.dead_letter_number(p_id, 'route'))).dead_letter_id;
+    update penstock.iu_route_dead_letter d set resolved_at = now(), resolved_by = v_actor, resolution = v_resolution
      where d.dead_letter_id = v_number;
   else
     v_number := (penstock.dead_letter_locked(penstock.dead_letter_number(p_id, 'job'))).dead_letter_id;
@@ -1282,6 +2035,100 @@ begin
   execute format('create unlogged sequence if not exists penstock.%I', 'wake_' || p_event_domain);
 end
 $_$;
+
+-- Name: fn_event_inbox(text, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer DEFAULT 50) RETURNS TABLE(event_id uuid, created_at timestamp with time zone, event_domain text, event_type text, event_stream text, subject_table text, subject_ref text, payload jsonb, actor text, correlation_id text, causation_event_id uuid, rule text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_recipient penstock.actor_ref := penstock.actor_checked(p_recipient_ref);
+begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 1000', p_limit);
+  end if;
+  return query
+    select e.event_id, e.created_at, e.event_domain, e.event_type, e.event_stream, e.subject_table, e.subject_ref, e.payload,
+           e.actor::text, e.correlation_id, e.causation_event_id, r.rule
+      from (select o.* from penstock.event_outbox o where o.created_at > now() - interval '30 days'
+             order by o.tx_id desc, o.seq desc limit 10000) e
+     cross join lateral (select x.rule from penstock.event_recipients(e) x where x.recipient_ref = v_recipient) r
+     where not exists (select from penstock.event_read d where d.recipient_ref = v_recipient and d.event_id = e.event_id)
+     limit p_limit;
+end
+$$;
+
+-- Name: fn_event_mark_read(text, uuid[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_recipient penstock.actor_ref := penstock.actor_checked(p_recipient_ref);
+  v_count integer;
+begin
+  perform penstock.partition_ensure('event_read', now());
+  insert into penstock.event_read (recipient_ref, event_id)
+  select v_recipient, e.event_id from penstock.event_outbox e
+   where e.event_id = any (p_event_ids)
+     and exists (select from penstock.event_recipients(e) r where r.recipient_ref = v_recipient)
+     and not exists (select from penstock.event_read d where d.recipient_ref = v_recipient and d.event_id = e.event_id);
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+
+-- Name: fn_event_recipients(uuid); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_event_recipients(p_event_id uuid) RETURNS TABLE(recipient_ref text, rule text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_event penstock.event_outbox;
+begin
+  select * into v_event from penstock.event_outbox e where e.event_id = p_event_id;
+  if v_event.event_id is null then
+    raise exception using errcode = 'PS011', message = format('there is no event %s', p_event_id);
+  end if;
+  return query select r.recipient_ref::text, r.rule from penstock.event_recipients(v_event) r order by 1;
+end
+$$;
+
+-- Name: fn_event_subscription_set(text, text, text, text, boolean, text, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_event_subscription_set(p_recipient_ref text, p_event_domain text, p_event_type text DEFAULT NULL::text, p_event_stream text DEFAULT NULL::text, p_mute boolean DEFAULT false, p_actor text DEFAULT NULL::text, p_scope_subject_table text DEFAULT NULL::text, p_scope_filter jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  if not penstock.actor_is_wellformed(p_recipient_ref) or p_recipient_ref !~ '^(role|agency|user|agent):' then
+    raise exception using errcode = 'PS004', message = format('%L cannot be a recipient', p_recipient_ref),
+      hint = 'A recipient is role:, agency:, user: or agent: and a name without spaces.';
+  end if;
+  if not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain),
+      hint = format('An operator makes it with: select penstock.fn_event_domain_register(%L)', p_event_domain);
+  end if;
+  if p_event_type is not null then
+    perform penstock.event_type_checked(p_event_domain, p_event_type, p_event_stream);
+  end if;
+  if jsonb_typeof(coalesce(p_scope_filter, '{}')) <> 'object' then
+    raise exception using errcode = 'PS011', message = 'scope_filter is an object that the payload has to hold';
+  end if;
+  insert into penstock.event_subscription as s (recipient_ref, event_domain, event_type, event_stream, scope_subject_table, scope_filter,
+    mute, set_by)
+  values (p_recipient_ref, p_event_domain, p_event_type, p_event_stream, p_scope_subject_table, coalesce(p_scope_filter, '{}'),
+          coalesce(p_mute, false), v_actor)
+  on conflict (recipient_ref, event_domain, event_type, event_stream, scope_subject_table, scope_filter)
+  do update set mute = excluded.mute, set_by = excluded.set_by, set_at = now();
+end
+$$;
 
 -- Name: fn_event_type_register(text, text, text, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1542,6 +2389,15 @@ begin
 end
 $_$;
 
+-- Name: fn_iu_core_routes_enabled(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_core_routes_enabled() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select penstock.config_text('iu_core.routes_enabled', 'false') = 'true'
+$$;
+
 -- Name: fn_iu_emit_event(text, text, text, text, text, jsonb, text, text, uuid, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text DEFAULT NULL::text, p_causation_event_id uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_trace text DEFAULT NULL::text) RETURNS uuid
@@ -1551,19 +2407,12 @@ CREATE FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_event uuid := gen_random_uuid();
-  v_stream text;
+  v_stream text := penstock.event_type_checked(p_event_domain, p_event_type, p_event_stream);
 begin
   if greatest(length(p_subject_table), length(p_subject_ref), length(p_correlation_id), length(p_trace)) > 2000
      or length(p_idempotency_key) not between 1 and 500 then
     raise exception using errcode = 'PS011', message = format('event %s.%s: %s', p_event_domain, p_event_type,
       'subject, correlation_id and trace have at most 2000 characters, an idempotency_key 1 to 500');
-  end if;
-  select r.event_stream into v_stream from penstock.event_type_registry r
-   where r.event_domain = p_event_domain and r.event_type = p_event_type;
-  if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then
-    raise exception using errcode = 'PS013', message = format('event type %s.%s%s is not registered', p_event_domain, p_event_type,
-      case when v_stream is null then '' else format(' in stream %s (but in %s)', p_event_stream, v_stream) end),
-      hint = 'Register it with fn_event_type_register.';
   end if;
   if p_idempotency_key is not null then
     v_event := penstock.once_take('event:' || p_event_domain || '.' || p_event_type, p_idempotency_key, v_event::text, 'event')::uuid;
@@ -1576,6 +2425,164 @@ begin
   return v_event;
 end
 $$;
+
+-- Name: fn_iu_route_dead_letter_replay(bigint, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_route_dead_letter_replay(p_id bigint, p_actor text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_letter penstock.iu_route_dead_letter := penstock.route_dead_letter_locked(p_id);
+  v_event penstock.event_outbox := jsonb_populate_record(null::penstock.event_outbox, v_letter.event_snapshot);
+  v_route penstock.iu_outbound_route;
+  v_attempt bigint;
+begin
+  select * into v_route from penstock.iu_outbound_route r where r.route_code = v_letter.route_code;
+  if v_route.route_code is null or not v_route.enabled or v_route.route_kind not in ('event', 'job', 'http', 'notify') then
+    raise exception using errcode = 'PS023', message = format('event %s still cannot be delivered by route %s: %s', v_letter.event_ref,
+      v_letter.route_code, case when v_route.route_code is null then 'it is gone' when not v_route.enabled then 'it is disabled'
+        else format('nobody handles its kind, %s', v_route.route_kind) end);
+  end if;
+  insert into penstock.iu_route_attempt (
+    worker_name, route_code, route_kind, event_ref, status, idempotency_key, attempt_no, job_id, ended_at)
+  select v_letter.worker_name, v_route.route_code, v_route.route_kind, v_letter.event_ref,
+         case when v_route.dry_run then 'dry_run' else 'queued' end, v_letter.idempotency_key,
+         1 + coalesce((select max(a.attempt_no) from penstock.iu_route_attempt a where a.idempotency_key = v_letter.idempotency_key), 0),
+         case when not v_route.dry_run then nextval('penstock.job_id_seq') end, case when v_route.dry_run then now() end
+  returning attempt_id into v_attempt;
+  perform penstock.routes_queue(array[v_attempt], array[v_event]);
+  update penstock.iu_route_dead_letter d
+     set replay_attempt_id = case when not v_route.dry_run then v_attempt end, resolved_at = case when v_route.dry_run then now() end,
+         resolved_by = case when v_route.dry_run then v_actor end, resolution = case when v_route.dry_run then 'replayed as a dry run' end
+   where d.dead_letter_id = p_id;
+  return v_attempt;
+end
+$$;
+
+-- Name: fn_iu_route_deliver(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_attempt penstock.iu_route_attempt;
+  v_route penstock.iu_outbound_route;
+  v_event penstock.event_outbox;
+begin
+  select * into v_attempt from penstock.iu_route_attempt a where a.attempt_id = p_attempt_id for update;
+  if v_attempt.attempt_id is null then
+    raise exception using errcode = 'PS011', message = format('there is no attempt %s', p_attempt_id);
+  elsif v_attempt.status <> 'queued' then
+    return jsonb_build_object('status', v_attempt.status);
+  end if;
+  select * into v_route from penstock.iu_outbound_route r where r.route_code = v_attempt.route_code;
+  if v_route.route_code is null or not v_route.enabled or v_route.dry_run then
+    raise exception using errcode = 'PS027', message = format('outbound route %s is not live any more: nothing was sent',
+      v_attempt.route_code),
+      hint = format('Enable it and replay the dead letter: penstock dlq list --kind %s', v_attempt.route_code);
+  end if;
+  select * into v_event from penstock.event_outbox e where e.event_id = v_attempt.event_ref;
+  if v_route.route_kind = 'http' then
+    return jsonb_build_object('status', 'queued', 'route_kind', v_route.route_kind, 'target', v_route.target,
+      'idempotency_key', v_attempt.idempotency_key, 'event', penstock.event_told(v_event));
+  end if;
+  perform penstock.route_delivered(v_route, v_event, v_attempt.idempotency_key);
+  perform penstock.route_sent(v_attempt);
+  return jsonb_build_object('status', 'sent');
+end
+$$;
+
+-- Name: fn_iu_route_sent(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_attempt penstock.iu_route_attempt;
+begin
+  select * into v_attempt from penstock.iu_route_attempt a where a.attempt_id = p_attempt_id and a.status = 'queued' for update;
+  if v_attempt.attempt_id is null then
+    return false;
+  end if;
+  perform penstock.route_sent(v_attempt);
+  return true;
+end
+$$;
+
+-- Name: fn_iu_route_worker_enabled(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_route_worker_enabled() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select penstock.config_text('iu_core.route_worker_enabled', 'false') = 'true'
+$$;
+
+-- Name: fn_iu_route_worker_run(text, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_route_worker_run(p_worker_name text DEFAULT 'iu_outbound_default'::text, p_batch_limit integer DEFAULT 1000) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '2s'
+    AS $$
+declare
+  v_worker penstock.iu_route_worker_cursor;
+  v_cursor penstock.event_cursor;
+  v_events penstock.event_outbox[];
+  v_report jsonb;
+begin
+  if not penstock.fn_iu_core_routes_enabled() then
+    return jsonb_build_object('skipped', 'iu_core.routes_enabled is not true');
+  elsif not penstock.fn_iu_route_worker_enabled() then
+    return jsonb_build_object('skipped', 'iu_core.route_worker_enabled is not true');
+  elsif p_batch_limit is null or p_batch_limit not between 1 and 50000 then
+    raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 50000', p_batch_limit);
+  end if;
+  select * into v_worker from penstock.iu_route_worker_cursor w where w.worker_name = p_worker_name;
+  if v_worker.worker_name is null then
+    raise exception using errcode = 'PS011', message = format('there is no route worker %L', p_worker_name);
+  end if;
+  v_cursor := penstock.cursor_taken('route:' || p_worker_name);
+  if v_cursor.cursor_name is null then
+    return jsonb_build_object('skipped', 'another run of this worker is under way');
+  elsif v_cursor.goal_tick_id is null then
+    return '{"events": 0, "more": false}'::jsonb;
+  end if;
+  v_events := penstock.cursor_page(v_cursor, p_batch_limit);
+  v_report := jsonb_build_object('events', cardinality(v_events)) || penstock.routes_run_apart(v_worker, v_events);
+  update penstock.iu_route_worker_cursor w
+     set runs = w.runs + 1, events = w.events + cardinality(v_events), last_run_at = now(), last_run_summary = v_report
+   where w.worker_name = p_worker_name;
+  return v_report || jsonb_build_object('more', penstock.cursor_moved(v_cursor, v_events, p_batch_limit));
+end
+$$;
+
+-- Name: fn_iu_route_worker_set(text, text, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_iu_route_worker_set(p_worker_name text, p_event_domain text DEFAULT NULL::text, p_reset boolean DEFAULT false, p_actor text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  if coalesce(p_worker_name, '') !~ '^[A-Za-z][A-Za-z0-9_.-]{0,80}$' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be the name of a route worker', p_worker_name);
+  end if;
+  if p_event_domain is not null and not exists (select from penstock.event_domain d where d.event_domain = p_event_domain) then
+    raise exception using errcode = 'PS012', message = format('event domain %L does not exist', p_event_domain);
+  end if;
+  insert into penstock.iu_route_worker_cursor as w (worker_name, event_domain, set_by) values (p_worker_name, p_event_domain, v_actor)
+  on conflict (worker_name) do update set event_domain = excluded.event_domain, set_by = excluded.set_by, set_at = now();
+  insert into penstock.event_cursor as c (cursor_name, tick_id) values ('route:' || p_worker_name, penstock.fn_outbox_tick(true))
+  on conflict (cursor_name) do update set tick_id = excluded.tick_id, goal_tick_id = null, page_tx = null, page_seq = null, moved_at = now()
+    where p_reset;
+end
+$_$;
 
 -- Name: fn_job_cancel(bigint, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1654,7 +2661,7 @@ begin
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
     v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
-    p_dead_letter_id, v_was.playbook_ref, v_was.subscription)::penstock.job_request]);
+    p_dead_letter_id, v_was.playbook_ref, v_was.subscription, null)::penstock.job_request]);
   update penstock.job_dead_letter d
      set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
    where d.dead_letter_id = p_dead_letter_id;
@@ -1675,7 +2682,7 @@ begin
   v_row := row(1, nextval('penstock.job_id_seq'), p_kind, p_idempotency_key, coalesce(p_executor, 'PG_worker'),
     p_source_ref, p_target_ref, p_payload_ref, p_safe_payload, coalesce(p_priority, 0), p_process_after, p_correlation_id,
     p_causation_event_id, coalesce(p_actor, 'role:' || penstock.caller()), coalesce(p_pool, 'shared'), p_lane,
-    p_event_domain, p_trace, p_max_attempts, null, null, null);
+    p_event_domain, p_trace, p_max_attempts, null, null, null, null);
   return (select i.job_id from penstock.job_insert(array[v_row]) i);
 end
 $$;
@@ -1697,7 +2704,7 @@ begin
                coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
                coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
                coalesce(j.actor, v_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
-               j.max_attempts, null, null, null)::penstock.job_request
+               j.max_attempts, null, null, null, null)::penstock.job_request
       from rows from (jsonb_to_recordset(p_jobs) as (
         kind text, idempotency_key text, executor text, source_ref text, target_ref text, payload_ref text,
         safe_payload jsonb, priority integer, process_after timestamptz, correlation_id text,
@@ -2003,6 +3010,105 @@ begin
 end
 $$;
 
+-- Name: fn_outbound_route_set(text, jsonb, boolean, boolean, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_outbound_route_set(p_route_code text, p_definition jsonb DEFAULT NULL::jsonb, p_enabled boolean DEFAULT NULL::boolean, p_dry_run boolean DEFAULT NULL::boolean, p_reviewed_by text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_route penstock.iu_outbound_route;
+begin
+  if p_definition is not null then
+    perform penstock.outbound_route_defined(p_route_code, p_definition, v_actor);
+  end if;
+  select * into v_route from penstock.iu_outbound_route r where r.route_code = p_route_code for update;
+  if v_route.route_code is null then
+    raise exception using errcode = 'PS011', message = format('there is no outbound route %L', p_route_code);
+  end if;
+  if p_reviewed_by is not null then
+    v_route.reviewed_by := penstock.actor_checked(p_reviewed_by);
+    v_route.reviewed_at := now();
+    perform penstock.review_check('outbound route ' || p_route_code, exists (
+      select from penstock.iu_route_attempt a where a.route_code = p_route_code and a.status = 'dry_run'
+         and a.attempted_at >= v_route.registered_at));
+  end if;
+  v_route.enabled := coalesce(p_enabled, v_route.enabled);
+  v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
+  if v_route.enabled and not v_route.dry_run and v_route.reviewed_at is null then
+    raise exception using errcode = 'PS026', message = format('outbound route %s cannot go live: nobody has reviewed its dry run',
+      p_route_code), hint = format('Look at what it would do, then: penstock route review %s --outbound', p_route_code);
+  end if;
+  update penstock.iu_outbound_route r
+     set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
+         live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end
+   where r.route_code = p_route_code;
+  return case when not v_route.enabled then 'disabled' when v_route.dry_run then 'dry_run' else 'live' end;
+end
+$$;
+
+-- Name: fn_outbox_rebase(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_outbox_rebase(p_actor text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_last penstock.outbox_tick;
+  v_base bigint;
+begin
+  lock table penstock.event_outbox in access exclusive mode;
+  select * into v_last from penstock.outbox_tick t order by t.tick_id desc limit 1;
+  if v_last.system_identifier = (select c.system_identifier from pg_control_system() c) then
+    return (select b.base from penstock.outbox_base b);
+  end if;
+  -- also above what a transaction may still emit that is open now
+  select greatest(0, 1 + greatest(max(e.tx_id)::text::bigint, pg_snapshot_xmax(v_last.snapshot)::text::bigint)
+                     - pg_snapshot_xmin(pg_current_snapshot())::text::bigint)
+    into v_base from penstock.event_outbox e;
+  update penstock.outbox_base b set base = v_base, rebased_at = now(), rebased_by = v_actor;
+  execute format('alter table penstock.event_outbox alter tx_id set default penstock.tx_shifted(pg_current_xact_id(), %s)', v_base);
+  -- a number the last tick had not seen, and a transaction it had: that is one of this cluster
+  update penstock.event_outbox e set tx_id = penstock.tx_shifted(pg_current_xact_id(), v_base)
+   where e.seq > v_last.head and pg_visible_in_snapshot(e.tx_id, v_last.snapshot);
+  perform penstock.outbox_tick_insert(false);
+  return v_base;
+end
+$$;
+
+-- Name: fn_outbox_tick(boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_outbox_tick(p_force boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_is_fresh boolean := pg_current_xact_id_if_assigned() is null;
+  v_lock bigint := hashtextextended('penstock.outbox_tick', 0);
+  v_tick bigint;
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception using errcode = 'PS011', message = format('a tick cannot be made in a transaction that is %s',
+      current_setting('transaction_isolation')), hint = 'Its snapshot is that of its first statement. Call it on its own.';
+  end if;
+  perform penstock.outbox_guard();
+  if not p_force and not penstock.outbox_is_due() then
+    return null;
+  end if;
+  begin
+    perform pg_advisory_lock(v_lock);
+    v_tick := penstock.outbox_tick_insert(v_is_fresh);
+    perform pg_advisory_unlock(v_lock);
+  exception when query_canceled or others then
+    perform pg_advisory_unlock(v_lock);
+    raise;
+  end;
+  return v_tick;
+end
+$$;
+
 -- Name: fn_pool_set(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_pool_set(p_pool text, p_note text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS void
@@ -2077,8 +3183,9 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('penstock.tick', 0)) then
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
-  foreach v_part in array array['promote', 'reap', 'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'subscriptions',
-                                    'schedules'] loop
+  -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
+  foreach v_part in array array['outbox', 'dispatch', 'routes', 'broadcasts', 'cursors', 'events_sweep', 'events_audit', 'promote', 'reap',
+                                'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'subscriptions', 'schedules'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -2234,6 +3341,86 @@ begin
   return v_next;
 end
 $_$;
+
+-- Name: fn_sql_event_call(text, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb DEFAULT NULL::jsonb, p_actor text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_statement text := penstock.sql_call_statement(p_route_code, p_args);
+  v_result jsonb;
+begin
+  if v_statement like 'call %' then
+    execute v_statement using p_args;
+  else
+    execute v_statement using p_args into v_result;
+  end if;
+  perform penstock.sql_call_done(p_route_code, p_args, p_actor);
+  return v_result;
+end
+$$;
+
+-- Name: fn_sql_event_route_apply(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_sql_event_route_apply(p_route_code text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '2s'
+    AS $$
+declare
+  v_route penstock.iu_sql_event_route;
+begin
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code for update;
+  if v_route.route_code is null then
+    raise exception using errcode = 'PS011', message = format('there is no SQL route %L', p_route_code);
+  end if;
+  if v_route.source_object_kind = 'table' then
+    perform penstock.sql_route_trigger(v_route);
+  elsif v_route.source_object_kind = 'database' then
+    perform penstock.sql_route_ddl(v_route);
+  end if;
+  return penstock.sql_route_state(v_route);
+end
+$$;
+
+-- Name: fn_sql_event_route_set(text, jsonb, boolean, boolean, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_sql_event_route_set(p_route_code text, p_definition jsonb DEFAULT NULL::jsonb, p_enabled boolean DEFAULT NULL::boolean, p_dry_run boolean DEFAULT NULL::boolean, p_reviewed_by text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_route penstock.iu_sql_event_route;
+begin
+  if p_definition is not null then
+    perform penstock.sql_route_defined(penstock.sql_route_read(p_route_code, p_definition, v_actor));
+  end if;
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code for update;
+  if v_route.route_code is null then
+    raise exception using errcode = 'PS011', message = format('there is no SQL route %L', p_route_code);
+  end if;
+  if p_reviewed_by is not null then
+    v_route.reviewed_by := penstock.actor_checked(p_reviewed_by);
+    v_route.reviewed_at := now();
+    perform penstock.review_check('SQL route ' || p_route_code, exists (
+      select from penstock.sql_event_route_note n where n.route_code = p_route_code and n.outcome = 'dry_run' and n.events > 0
+         and n.noted_at >= v_route.registered_at));
+  end if;
+  v_route.enabled := coalesce(p_enabled, v_route.enabled);
+  v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
+  if v_route.enabled and not v_route.dry_run and v_route.reviewed_at is null then
+    raise exception using errcode = 'PS026', message = format('SQL route %s cannot go live: nobody has reviewed its dry run', p_route_code),
+      hint = format('Look at what it would do, then: penstock route review %s --sql', p_route_code);
+  end if;
+  update penstock.iu_sql_event_route r
+     set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
+         live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end
+   where r.route_code = p_route_code;
+  return penstock.fn_sql_event_route_apply(p_route_code);
+end
+$$;
 
 -- Name: fn_subscription_move(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -2625,7 +3812,7 @@ begin
     'penstock://message/' || v_job_id, null, 0, null, null, null, p_actor,
     coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}', v_target.pool, 'subscription'), v_target.lane, null,
     v_letter.trace,
-    v_target.max_attempts, null, v_target.ref, v_letter.subscription)::penstock.job_request], p_checked => true);
+    v_target.max_attempts, null, v_target.ref, v_letter.subscription, null)::penstock.job_request], p_checked => true);
   update penstock.ingest_dead_letter d
      set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_execution_id = v_job_id
    where d.dead_letter_id = p_dead_letter_id;
@@ -2790,8 +3977,9 @@ begin
   select r.job_id, now(), r.kind, r.executor, r.pool, r.lane, r.event_domain, r.priority, r.process_after,
          r.max_attempts, r.idempotency_key, r.source_ref, r.target_ref, r.payload_ref, r.safe_payload,
          r.correlation_id, r.causation_event_id,
-         case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end, r.trace, r.actor, r.replay_of,
-         r.playbook_ref, r.subscription
+         coalesce(r.causation_depth,
+                  case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end),
+         r.trace, r.actor, r.replay_of, r.playbook_ref, r.subscription
     from unnest(v_rows) r;
   insert into penstock.job_queue (
     job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)
@@ -3155,6 +4343,17 @@ begin
 end
 $$;
 
+-- Name: keys_beyond(jsonb, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.keys_beyond(p_object jsonb, p_keys text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select p_object is not null and (jsonb_typeof(p_object) <> 'object' or exists (
+    select from jsonb_each(case when jsonb_typeof(p_object) = 'object' then p_object else '{}' end) e
+     where e.key <> all (p_keys) or cardinality(penstock.names_of(e.value)) = 0))
+$$;
+
 -- Name: lane_heads(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.lane_heads(p_rows penstock.job_request[]) RETURNS integer[]
@@ -3380,6 +4579,12 @@ begin
 end
 $$;
 
+-- Name: names_of(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.names_of(p_list jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE jsonb_typeof(p_list) WHEN 'array'::text THEN ARRAY(SELECT jsonb_array_elements_text(p_list) AS jsonb_array_elements_text) WHEN 'string'::text THEN ARRAY(SELECT TRIM(BOTH FROM n.n) AS btrim FROM unnest(string_to_array(TRIM(BOTH '() '::text FROM (names_of.p_list #>> '{}'::text[])), ','::text)) n(n) WHERE (TRIM(BOTH FROM n.n) <> ''::text)) ELSE '{}'::text[] END;
+
 -- Name: once_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.once_sweep(p_limit integer DEFAULT 1000) RETURNS integer
@@ -3413,6 +4618,171 @@ begin
     select k.ref into v_ref from penstock.once_key k where k.scope = p_scope and k.key = p_key;
   end if;
   return v_ref;
+end
+$$;
+
+-- Name: iu_outbound_route; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_outbound_route (
+    route_code text NOT NULL COLLATE pg_catalog."C",
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text COLLATE pg_catalog."C",
+    event_stream text COLLATE pg_catalog."C",
+    route_kind text NOT NULL COLLATE pg_catalog."C",
+    target jsonb DEFAULT '{}'::jsonb NOT NULL,
+    enabled boolean DEFAULT false NOT NULL,
+    dry_run boolean DEFAULT true NOT NULL,
+    notes text,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    reviewed_by penstock.actor_ref,
+    reviewed_at timestamp with time zone,
+    live_at timestamp with time zone,
+    CONSTRAINT iu_outbound_route_check CHECK (((NOT enabled) OR dry_run OR ((reviewed_by IS NOT NULL) AND (reviewed_at IS NOT NULL)))),
+    CONSTRAINT iu_outbound_route_route_code_check CHECK ((route_code ~ '^[A-Za-z][A-Za-z0-9_.-]{0,99}$'::text)),
+    CONSTRAINT iu_outbound_route_route_kind_check CHECK ((route_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+    CONSTRAINT iu_outbound_route_target_check CHECK ((jsonb_typeof(target) = 'object'::text))
+);
+
+-- Name: outbound_route_check(penstock.iu_outbound_route, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.outbound_route_check(p_route penstock.iu_outbound_route, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_target jsonb := (p_route).target;
+  v_fault text;
+begin
+  v_fault := case
+    when coalesce((p_route).route_code, '') !~ '^[A-Za-z][A-Za-z0-9_.-]{0,99}$' then
+      'a route code is a letter, then letters, digits and _ . -, at most 100'
+    when coalesce((p_route).route_kind, '') !~ '^[a-z][a-z0-9_]{0,39}$' then 'route_kind is event, job, http or notify'
+    when jsonb_typeof(v_target) <> 'object' then 'target is an object'
+    when (p_route).route_kind = 'http' and coalesce(v_target ->> 'url', '') !~ '^https?://[^/[:space:]]+' then
+      'the target of http has a url, such as https://example.org/hooks'
+    when (p_route).route_kind = 'http' and coalesce(v_target ->> 'secret', '') = '' then
+      'the target of http has a secret: the alias of a credential, whose secret signs what is sent'
+    when (p_route).route_kind = 'http' and coalesce(v_target ->> 'timeout_s', '10') !~ '^([1-9]|[1-5][0-9]|60)$' then
+      'timeout_s is 1 to 60'
+    when (p_route).route_kind = 'notify' and coalesce(v_target ->> 'channel', '') !~ '^[a-z_][a-z0-9_]{0,62}$' then
+      'the target of notify has a channel: lower-case letters, digits and _, at most 63'
+    when not exists (select from penstock.event_domain d where d.event_domain = (p_route).event_domain) then
+      format('event domain %L does not exist', (p_route).event_domain) end;
+  if v_fault is not null then
+    raise exception using errcode = 'PS011', message = format('outbound route %s: %s', (p_route).route_code, v_fault);
+  end if;
+  if (p_route).event_type is not null then
+    perform penstock.event_type_checked((p_route).event_domain, (p_route).event_type, (p_route).event_stream);
+  end if;
+  if (p_route).route_kind = 'event' then
+    perform penstock.event_type_checked(v_target ->> 'event_domain', v_target ->> 'event_type', v_target ->> 'event_stream');
+  elsif (p_route).route_kind = 'job' then
+    perform penstock.job_target_known(coalesce(v_target ->> 'executor', 'PG_worker'), coalesce(v_target ->> 'pool', 'shared'), null);
+    perform penstock.job_target_check(coalesce(v_target ->> 'job_kind', ''), coalesce(v_target ->> 'executor', 'PG_worker'), p_actor);
+  end if;
+end
+$_$;
+
+-- Name: outbound_route_defined(text, jsonb, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.outbound_route_defined(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_known text[] := array['event_domain', 'event_type', 'event_stream', 'route_kind', 'target', 'notes'];
+  v_route penstock.iu_outbound_route;
+  v_key text;
+begin
+  select k into v_key from jsonb_object_keys(p_definition) k where k <> all (v_known) order by k limit 1;
+  if v_key is not null then
+    raise exception using errcode = 'PS011', message = format('outbound route %s: %s is nothing a route has', p_route_code, v_key),
+      hint = 'It may have ' || array_to_string(v_known, ', ') || '.';
+  end if;
+  v_route := jsonb_populate_record(v_route, p_definition);
+  v_route.route_code := p_route_code;
+  v_route.target := coalesce(v_route.target, '{}');
+  perform penstock.outbound_route_check(v_route, p_actor);
+  insert into penstock.iu_outbound_route as r (route_code, event_domain, event_type, event_stream, route_kind, target, notes, registered_by)
+  values (p_route_code, v_route.event_domain, v_route.event_type, v_route.event_stream, v_route.route_kind, v_route.target, v_route.notes,
+          p_actor)
+  on conflict (route_code) do update set
+    event_domain = excluded.event_domain, event_type = excluded.event_type, event_stream = excluded.event_stream,
+    route_kind = excluded.route_kind, target = excluded.target, notes = excluded.notes, registered_by = excluded.registered_by,
+    registered_at = now(), enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null
+  where (r.event_domain, r.event_type, r.event_stream, r.route_kind, r.target)
+    is distinct from (excluded.event_domain, excluded.event_type, excluded.event_stream, excluded.route_kind, excluded.target);
+end
+$$;
+
+-- Name: outbox_guard(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.outbox_guard() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_tick penstock.outbox_tick;
+begin
+  select * into v_tick from penstock.outbox_tick t order by t.tick_id desc limit 1;
+  if v_tick.system_identifier <> (select c.system_identifier from pg_control_system() c) then
+    raise exception using errcode = 'PS024', message = 'the event log was written by another PostgreSQL cluster: '
+      'this database was restored from a copy',
+      hint = 'When the other one is gone and this one is to go on: penstock event rebase. Nothing is lost meanwhile.';
+  end if;
+end
+$$;
+
+-- Name: outbox_head(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.outbox_head() RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when s.is_called then s.last_value else 0 end from penstock.event_seq s
+$$;
+
+-- Name: outbox_is_due(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.outbox_is_due() RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce((
+    select t.head <> penstock.outbox_head()
+           or (not coalesce(pg_snapshot_xmin(t.snapshot) > t.head_tx, false) and t.ticked_at < clock_timestamp() - interval '1 second')
+      from penstock.outbox_tick t order by t.tick_id desc limit 1), true)
+$$;
+
+-- Name: outbox_tick_insert(boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.outbox_tick_insert(p_is_fresh boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_base bigint;
+  v_snapshot pg_snapshot;
+  v_last penstock.outbox_tick;
+  v_head bigint;
+  v_tx xid8;
+  v_tick bigint;
+begin
+  select b.base into v_base from penstock.outbox_base b;
+  select * into v_last from penstock.outbox_tick t order by t.tick_id desc limit 1;
+  -- in this order: an event that is visible has a number up to head, and one with such a number began before v_tx
+  select pg_current_snapshot() into v_snapshot;
+  v_head := penstock.outbox_head();
+  v_tx := pg_current_xact_id();
+  insert into penstock.outbox_tick (tx_id, snapshot, head, head_tx, system_identifier)
+  select penstock.tx_shifted(v_tx, v_base), penstock.snapshot_shifted(v_snapshot, v_base, v_tx), v_head,
+         case when v_last.head = v_head and v_last.head_tx is not null then v_last.head_tx
+              when p_is_fresh then penstock.tx_shifted(v_tx, v_base) end,
+         c.system_identifier
+    from pg_control_system() c
+  returning tick_id into v_tick;
+  return v_tick;
 end
 $$;
 
@@ -3454,7 +4824,7 @@ CREATE FUNCTION penstock.partitions_ahead(p_ahead integer DEFAULT 2) RETURNS int
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select count(*) filter (where penstock.partition_ensure(t, m.month at time zone 'UTC'))::integer
-    from unnest(array['job', 'job_outcome', 'execution_event', 'event_outbox', 'ingest_message']) t,
+    from unnest(array['job', 'job_outcome', 'execution_event', 'event_outbox', 'event_read', 'ingest_message']) t,
          generate_series(0, p_ahead) n,
          lateral (select date_trunc('month', now() at time zone 'UTC') + n * interval '1 month' as month) m
 $$;
@@ -3586,6 +4956,20 @@ CREATE FUNCTION penstock.retry_delay_ms(p_attempt integer) RETURNS bigint
     from policy p
 $$;
 
+-- Name: review_check(text, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.review_check(p_what text, p_has_run_dry boolean) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not p_has_run_dry then
+    raise exception using errcode = 'PS026', message = format('%s has not run dry since it was registered: there is nothing to review',
+      p_what), hint = 'Enable it as a dry run, and let an event come.';
+  end if;
+end
+$$;
+
 -- Name: role_advice(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.role_advice(p_role text, p_statement text) RETURNS text
@@ -3595,6 +4979,318 @@ CREATE FUNCTION penstock.role_advice(p_role text, p_statement text) RETURNS text
   select case when p_role is null then 'An operator runs: '
               else format('A superuser, or whoever made the role, runs: grant %I to %I. Or an operator runs: ', p_role, penstock.caller())
          end || p_statement
+$$;
+
+-- Name: iu_route_dead_letter; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_route_dead_letter (
+    dead_letter_id bigint NOT NULL,
+    idempotency_key text NOT NULL COLLATE pg_catalog."C",
+    worker_name text NOT NULL COLLATE pg_catalog."C",
+    route_code text NOT NULL COLLATE pg_catalog."C",
+    event_ref uuid NOT NULL,
+    reason text NOT NULL,
+    error jsonb,
+    event_snapshot jsonb NOT NULL,
+    dead_at timestamp with time zone DEFAULT now() NOT NULL,
+    replay_attempt_id bigint,
+    resolved_at timestamp with time zone,
+    resolved_by penstock.actor_ref,
+    resolution text
+);
+
+-- Name: route_dead_letter_locked(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.route_dead_letter_locked(p_dead_letter_id bigint) RETURNS penstock.iu_route_dead_letter
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_letter penstock.iu_route_dead_letter;
+begin
+  select * into v_letter from penstock.iu_route_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
+  if v_letter.dead_letter_id is null then
+    raise exception using errcode = 'PS014', message = format('dead letter route-%s does not exist', p_dead_letter_id),
+      hint = 'penstock dlq list shows the open ones.';
+  elsif v_letter.resolved_at is not null then
+    raise exception using errcode = 'PS014', message = format('dead letter route-%s was %s by %s at %s', p_dead_letter_id,
+      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
+  elsif exists (select from penstock.iu_route_attempt a where a.attempt_id = v_letter.replay_attempt_id and a.status = 'queued') then
+    raise exception using errcode = 'PS014', message = format('dead letter route-%s is being delivered again, by attempt %s',
+      p_dead_letter_id, v_letter.replay_attempt_id);
+  end if;
+  return v_letter;
+end
+$$;
+
+-- Name: route_delivered(penstock.iu_outbound_route, penstock.event_outbox, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.route_delivered(p_route penstock.iu_outbound_route, p_event penstock.event_outbox, p_key text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_target jsonb := (p_route).target;
+  v_job penstock.job_request;
+begin
+  if (p_route).route_kind = 'event' then
+    perform penstock.fn_iu_emit_event(v_target ->> 'event_domain', v_target ->> 'event_type', v_target ->> 'event_stream',
+      (p_event).subject_table, (p_event).subject_ref, (p_event).payload, null, (p_event).correlation_id, (p_event).event_id, p_key,
+      (p_event).trace);
+  elsif (p_route).route_kind = 'job' then
+    v_job := row(1, nextval('penstock.job_id_seq'), v_target ->> 'job_kind', p_key, coalesce(v_target ->> 'executor', 'PG_worker'),
+      'event/' || (p_event).event_id, (p_event).subject_ref, v_target ->> 'payload_ref',
+      jsonb_build_object('route', (p_route).route_code, 'event_type', (p_event).event_type),
+      coalesce((v_target ->> 'priority')::integer, 0), null, (p_event).correlation_id, (p_event).event_id, 'system:route_worker',
+      coalesce(v_target ->> 'pool', 'shared'), null, (p_event).event_domain, (p_event).trace, null, null, null, null,
+      least((p_event).causation_depth + 1, 32767));
+    perform penstock.job_insert(r, p_checked => true) from (select penstock.job_request_once(array[v_job])) o(r) where cardinality(r) > 0;
+  elsif (p_route).route_kind = 'notify' then
+    perform pg_notify(v_target ->> 'channel', (p_event).event_id::text);
+  else
+    raise exception using errcode = 'PS018', message = format('nobody handles routes of kind %s', (p_route).route_kind);
+  end if;
+end
+$$;
+
+-- Name: route_replay(bigint, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.route_replay(p_dead_letter_id bigint, p_actor text) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_attempt bigint := penstock.fn_iu_route_dead_letter_replay(p_dead_letter_id, p_actor);
+begin
+  return (select coalesce('job-' || a.job_id, 'attempt-' || a.attempt_id) from penstock.iu_route_attempt a where a.attempt_id = v_attempt);
+end
+$$;
+
+-- Name: iu_route_attempt; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_route_attempt (
+    attempt_id bigint NOT NULL,
+    worker_name text NOT NULL COLLATE pg_catalog."C",
+    route_code text COLLATE pg_catalog."C",
+    route_kind text COLLATE pg_catalog."C",
+    event_ref uuid NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    idempotency_key text NOT NULL COLLATE pg_catalog."C",
+    attempt_no integer DEFAULT 1 NOT NULL,
+    job_id bigint,
+    error jsonb,
+    attempted_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT iu_route_attempt_status_check CHECK ((status = ANY (ARRAY['dry_run'::text, 'disabled'::text, 'skipped'::text, 'failed'::text, 'queued'::text, 'sent'::text])))
+);
+
+-- Name: route_sent(penstock.iu_route_attempt); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.route_sent(p_attempt penstock.iu_route_attempt) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  update penstock.iu_route_attempt a set status = 'sent', ended_at = now(), error = null where a.attempt_id = (p_attempt).attempt_id;
+  update penstock.iu_route_dead_letter d
+     set resolved_at = now(), resolved_by = 'system:route_worker', resolution = 'sent by attempt ' || (p_attempt).attempt_no
+   where d.idempotency_key = (p_attempt).idempotency_key and d.resolved_at is null;
+end
+$$;
+
+-- Name: routes_bury(bigint[], penstock.event_outbox[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_bury(p_attempts bigint[], p_events penstock.event_outbox[], p_reason text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  insert into penstock.iu_route_dead_letter as d (idempotency_key, worker_name, route_code, event_ref, reason, error, event_snapshot)
+  select a.idempotency_key, a.worker_name, coalesce(a.route_code, 'none'), a.event_ref, p_reason, a.error, to_jsonb(e)
+    from penstock.iu_route_attempt a join unnest(p_events) e on e.event_id = a.event_ref
+   where a.attempt_id = any (p_attempts) and a.status = 'failed'
+  on conflict (idempotency_key) do update
+    set reason = excluded.reason, error = excluded.error, dead_at = now(), replay_attempt_id = null, resolved_at = null, resolved_by = null,
+        resolution = null
+$$;
+
+-- Name: iu_route_worker_cursor; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_route_worker_cursor (
+    worker_name text NOT NULL COLLATE pg_catalog."C",
+    event_domain text COLLATE pg_catalog."C",
+    runs bigint DEFAULT 0 NOT NULL,
+    events bigint DEFAULT 0 NOT NULL,
+    last_run_at timestamp with time zone,
+    last_run_summary jsonb,
+    set_by penstock.actor_ref NOT NULL,
+    set_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT iu_route_worker_cursor_worker_name_check CHECK ((worker_name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,80}$'::text))
+);
+
+-- Name: routes_failed(penstock.iu_route_worker_cursor, penstock.event_outbox, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_failed(p_worker penstock.iu_route_worker_cursor, p_event penstock.event_outbox, p_message text, p_sqlstate text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_made bigint[];
+begin
+  with made as (
+    insert into penstock.iu_route_attempt (worker_name, route_code, route_kind, event_ref, status, idempotency_key, error, ended_at)
+    select (p_worker).worker_name, (f.route).route_code, (f.route).route_kind, p_event.event_id, 'failed', f.idempotency_key,
+           jsonb_build_object('message', p_message, 'sqlstate', p_sqlstate), now()
+      from penstock.routes_for(p_worker, array[p_event]) f
+    on conflict (idempotency_key, attempt_no) do nothing
+    returning attempt_id)
+  select array_agg(m.attempt_id) into v_made from made m;
+  perform penstock.routes_bury(v_made, array[p_event], 'failed');
+  return jsonb_build_object('failed', coalesce(cardinality(v_made), 0));
+end
+$$;
+
+-- Name: routes_for(penstock.iu_route_worker_cursor, penstock.event_outbox[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_for(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]) RETURNS TABLE(event penstock.event_outbox, route penstock.iu_outbound_route, idempotency_key text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select e, r, format('iu_wrk:%s:%s:%s', (p_worker).worker_name, coalesce(r.route_code, 'none'), e.event_id)
+    from unnest(p_events) e
+    left join penstock.iu_outbound_route r on r.event_domain = e.event_domain and coalesce(r.event_type, e.event_type) = e.event_type
+                                          and coalesce(r.event_stream, e.event_stream) = e.event_stream
+   where case when (p_worker).event_domain is not null then e.event_domain = (p_worker).event_domain
+              else exists (select from penstock.iu_outbound_route o where o.event_domain = e.event_domain) end
+$$;
+
+-- Name: routes_queue(bigint[], penstock.event_outbox[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_queue(p_attempts bigint[], p_events penstock.event_outbox[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_jobs penstock.job_request[];
+begin
+  v_jobs := array(
+    select row(row_number() over (order by a.attempt_id), a.job_id, 'route_deliver', null, 'PG_worker', 'event/' || e.event_id,
+               e.subject_ref, null, jsonb_build_object('attempt', a.attempt_id, 'route', a.route_code), 0, null, e.correlation_id,
+               e.event_id,
+               'system:route_worker', 'shared', null, e.event_domain, e.trace, null, null, null, null,
+               least(e.causation_depth + 1, 32767))::penstock.job_request
+      from penstock.iu_route_attempt a join unnest(p_events) e on e.event_id = a.event_ref
+     where a.attempt_id = any (p_attempts) and a.status = 'queued' order by a.attempt_id);
+  if cardinality(v_jobs) > 0 then
+    perform penstock.job_insert(v_jobs, p_checked => true);
+  end if;
+end
+$$;
+
+-- Name: routes_run(penstock.iu_route_worker_cursor, penstock.event_outbox[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_run(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_made bigint[];
+begin
+  with planned as materialized (
+    select f.event, f.route, f.idempotency_key,
+           case when (f.route).route_code is null then 'skipped' when not (f.route).enabled then 'disabled'
+                when (f.route).dry_run then 'dry_run' when (f.route).route_kind in ('event', 'job', 'http', 'notify') then 'queued'
+                else 'failed' end as status
+      from penstock.routes_for(p_worker, p_events) f order by (f.event).tx_id, (f.event).seq),
+  made as (
+    insert into penstock.iu_route_attempt (worker_name, route_code, route_kind, event_ref, status, idempotency_key, job_id, error, ended_at)
+    select (p_worker).worker_name, (p.route).route_code, (p.route).route_kind, (p.event).event_id, p.status, p.idempotency_key,
+           case when p.status = 'queued' then nextval('penstock.job_id_seq') end,
+           case when p.status = 'failed' then
+             jsonb_build_object('message', format('nobody handles routes of kind %s', (p.route).route_kind)) end,
+           case when p.status <> 'queued' then now() end
+      from planned p
+    on conflict (idempotency_key, attempt_no) do nothing
+    returning attempt_id)
+  select array_agg(m.attempt_id) into v_made from made m;
+  perform penstock.routes_queue(v_made, p_events);
+  perform penstock.routes_bury(v_made, p_events, 'unhandled_kind');
+  return (select coalesce(jsonb_object_agg(s.status, s.n), '{}') from (
+    select a.status, count(*) as n from penstock.iu_route_attempt a where a.attempt_id = any (v_made) group by a.status) s);
+end
+$$;
+
+-- Name: routes_run_apart(penstock.iu_route_worker_cursor, penstock.event_outbox[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_run_apart(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_event penstock.event_outbox;
+  v_sum jsonb := '{}';
+begin
+  begin
+    return penstock.routes_run(p_worker, p_events);
+  exception when others then
+    null;  -- whose fault it was shows below
+  end;
+  foreach v_event in array p_events loop
+    begin
+      v_sum := penstock.counts_added(v_sum, penstock.routes_run(p_worker, array[v_event]));
+    exception when others then
+      v_sum := penstock.counts_added(v_sum, penstock.routes_failed(p_worker, v_event, sqlerrm, sqlstate));
+    end;
+  end loop;
+  return v_sum;
+end
+$$;
+
+-- Name: routes_settle(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_settle(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_attempts bigint[];
+begin
+  with ended as materialized (
+    select a.attempt_id, l.dead_letter_id, l.reason, l.error from penstock.iu_route_attempt a
+      left join penstock.job_dead_letter l on l.job_id = a.job_id and l.resolved_at is null
+     where a.status = 'queued' and not exists (select from penstock.job_queue q where q.job_id = a.job_id)
+     order by a.attempt_id limit p_limit for update of a skip locked),
+  resolved as (
+    update penstock.job_dead_letter d
+       set resolved_at = now(), resolved_by = 'system:route_worker', resolution = 'kept as a dead letter of its route'
+      from ended e where d.dead_letter_id = e.dead_letter_id),
+  failed as (
+    update penstock.iu_route_attempt a
+       set status = 'failed', ended_at = now(), error = coalesce(e.error, '{"message": "its delivery job ended without sending it"}')
+      from ended e where a.attempt_id = e.attempt_id
+    returning a.attempt_id)
+  select array_agg(f.attempt_id) into v_attempts from failed f;
+  perform penstock.routes_bury(v_attempts, array(
+    select e from penstock.iu_route_attempt a join penstock.event_outbox e on e.event_id = a.event_ref
+     where a.attempt_id = any (v_attempts)), 'not_delivered');
+  return coalesce(cardinality(v_attempts), 0);
+end
+$$;
+
+-- Name: routes_tick(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routes_tick() RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_report jsonb := jsonb_build_object('settled', penstock.routes_settle());
+  v_name text;
+begin
+  for v_name in select w.worker_name from penstock.iu_route_worker_cursor w order by w.worker_name loop
+    v_report := v_report || jsonb_build_object(v_name, penstock.fn_iu_route_worker_run(v_name));
+  end loop;
+  return v_report;
+end
 $$;
 
 -- Name: subscription_runtime; Type: TABLE; Schema: penstock; Owner: -
@@ -3737,7 +5433,7 @@ begin
                coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
                coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
                coalesce(j.actor, p_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
-               j.max_attempts, null, null, null)::penstock.job_request
+               j.max_attempts, null, null, null, null)::penstock.job_request
       from jsonb_to_record(p_job) as j (
         kind text, executor text, source_ref text, target_ref text, payload_ref text, safe_payload jsonb,
         priority integer, process_after timestamptz, correlation_id text, causation_event_id uuid, actor text, pool text,
@@ -3852,6 +5548,709 @@ begin
      select s.executor_id, s.incarnation from penstock.queue_heartbeat s
       where s.silent_since < now() - interval '1 day' for update skip locked);
   return v_count;
+end
+$$;
+
+-- Name: snapshot_shifted(pg_snapshot, bigint, xid8); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.snapshot_shifted(p_snapshot pg_snapshot, p_base bigint, p_own xid8) RETURNS pg_snapshot
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when p_base = 0 and p_own >= pg_snapshot_xmax(p_snapshot) then p_snapshot
+              else format('%s:%s:%s', least(pg_snapshot_xmin(p_snapshot)::text::bigint, p_own::text::bigint) + p_base,
+                          pg_snapshot_xmax(p_snapshot)::text::bigint + p_base, x.open)::pg_snapshot end
+    from (select string_agg((i.tx + p_base)::text, ',' order by i.tx) as open
+            from (select t::text::bigint from pg_snapshot_xip(p_snapshot) t
+                  union select p_own::text::bigint where p_own < pg_snapshot_xmax(p_snapshot)) i(tx)) x
+$$;
+
+-- Name: sql_call_done(text, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_route penstock.iu_sql_event_route;
+  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
+  v_payload jsonb;
+  v_key text;
+  v_subject text;
+begin
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code and r.enabled;
+  if v_route.route_code is null then
+    return;
+  end if;
+  v_payload := (select jsonb_object_agg(k, p_args -> k) from unnest(penstock.names_of(v_route.payload_contract -> 'keep_refs')) k);
+  v_key := (select string_agg(coalesce(p_args ->> k, ''), ',' order by o)
+              from unnest(penstock.names_of(v_route.idempotency_policy -> 'key')) with ordinality u(k, o));
+  v_subject := (select string_agg(p_args ->> k, ',' order by o)
+                  from unnest(penstock.names_of(v_route.payload_contract -> 'subject')) with ordinality u(k, o));
+  if v_route.dry_run then
+    perform penstock.sql_route_noted(p_route_code, 'dry_run', 1, jsonb_build_array(jsonb_build_object('payload', v_payload)), null);
+    return;
+  end if;
+  perform penstock.sql_route_checked(v_payload, p_route_code);
+  perform penstock.fn_iu_emit_event(v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
+    v_route.source_schema || '.' || v_route.source_table,
+    v_subject, v_payload, p_actor, v_now.correlation_id, v_now.causation_event_id, v_key, v_now.trace);
+exception when others then
+  if v_route.fail_closed then
+    raise;
+  end if;
+  perform penstock.sql_route_noted(p_route_code, 'refused', 0, null, sqlerrm);
+end
+$$;
+
+-- Name: sql_call_statement(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_route penstock.iu_sql_event_route;
+  v_routine pg_proc;
+  v_unknown text;
+  v_args text;
+begin
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code and r.sql_event = 'call';
+  if v_route.route_code is null then
+    raise exception using errcode = 'PS011', message = format('there is no SQL route %L for calls', p_route_code);
+  end if;
+  select * into v_routine from pg_proc p where p.oid = penstock.sql_route_routine(v_route);
+  select k into v_unknown from jsonb_object_keys(p_args) k
+   where k <> all (coalesce(v_routine.proargnames[1:v_routine.pronargs], '{}')) order by k limit 1;
+  if v_unknown is not null then
+    raise exception using errcode = 'PS011', message = format('%s has no argument %s', v_routine.oid::regprocedure, v_unknown);
+  end if;
+  select string_agg(format('%I => ($1 %s %L)::%s', a.name, case when a.type in ('json'::regtype, 'jsonb'::regtype) then '->' else '->>' end,
+                           a.name, a.type::regtype), ', ')
+    into v_args
+    from unnest(v_routine.proargnames[1:v_routine.pronargs], v_routine.proargtypes::oid[]) a(name, type) where p_args ? a.name;
+  return format(case when v_routine.prokind = 'p' then 'call %s(%s)'
+                     when v_routine.proretset then 'select jsonb_agg(to_jsonb(r)) from %s(%s) r'
+                     else 'select to_jsonb(%s(%s))' end,
+                format('%I.%I', v_route.source_schema, v_routine.proname), v_args);
+end
+$_$;
+
+-- Name: iu_sql_event_route; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_sql_event_route (
+    route_code text NOT NULL COLLATE pg_catalog."C",
+    route_id bigint NOT NULL,
+    source_object_kind text NOT NULL COLLATE pg_catalog."C",
+    source_schema text,
+    source_table text,
+    sql_event text NOT NULL COLLATE pg_catalog."C",
+    target_event_domain text NOT NULL COLLATE pg_catalog."C",
+    target_event_type text NOT NULL COLLATE pg_catalog."C",
+    target_event_stream text NOT NULL COLLATE pg_catalog."C",
+    enabled boolean DEFAULT false NOT NULL,
+    dry_run boolean DEFAULT true NOT NULL,
+    fail_closed boolean DEFAULT true NOT NULL,
+    idempotency_policy jsonb,
+    payload_contract jsonb,
+    source_filter jsonb,
+    notes text,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    reviewed_by penstock.actor_ref,
+    reviewed_at timestamp with time zone,
+    live_at timestamp with time zone,
+    CONSTRAINT iu_sql_event_route_check CHECK (((NOT enabled) OR dry_run OR ((reviewed_by IS NOT NULL) AND (reviewed_at IS NOT NULL)))),
+    CONSTRAINT iu_sql_event_route_check1 CHECK (
+CASE sql_event
+    WHEN 'call'::text THEN (source_object_kind = 'routine'::text)
+    WHEN 'ddl'::text THEN (source_object_kind = 'database'::text)
+    ELSE (source_object_kind = 'table'::text)
+END),
+    CONSTRAINT iu_sql_event_route_check2 CHECK (((source_object_kind = 'database'::text) OR ((source_schema IS NOT NULL) AND (source_table IS NOT NULL)))),
+    CONSTRAINT iu_sql_event_route_route_code_check CHECK ((route_code ~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'::text)),
+    CONSTRAINT iu_sql_event_route_source_object_kind_check CHECK ((source_object_kind = ANY (ARRAY['table'::text, 'routine'::text, 'database'::text]))),
+    CONSTRAINT iu_sql_event_route_sql_event_check CHECK ((sql_event = ANY (ARRAY['insert'::text, 'update'::text, 'delete'::text, 'truncate'::text, 'call'::text, 'ddl'::text])))
+);
+
+-- Name: sql_ddl_emit(penstock.iu_sql_event_route, jsonb, text, penstock.sql_route_context); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text, p_now penstock.sql_route_context) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_objects jsonb := (select jsonb_agg(o) from jsonb_array_elements(p_objects) o
+                       where (p_route).source_schema is null or o ->> 'schema' = (p_route).source_schema);
+begin
+  if v_objects is null then
+    return;
+  elsif (p_route).dry_run then
+    perform penstock.sql_route_noted((p_route).route_code, 'dry_run', jsonb_array_length(v_objects), v_objects, p_tag);
+    return;
+  end if;
+  perform penstock.partition_ensure('event_outbox', now());
+  insert into penstock.event_outbox (event_domain, event_type, event_stream, subject_table, subject_ref, payload, actor,
+    correlation_id, causation_event_id, causation_depth, trace)
+  select (p_route).target_event_domain, (p_route).target_event_type, (p_route).target_event_stream, o ->> 'type',
+         left(o ->> 'identity', 2000), jsonb_build_object('command', p_tag), (p_now).actor, (p_now).correlation_id,
+         (p_now).causation_event_id, (p_now).causation_depth, (p_now).trace from jsonb_array_elements(v_objects) o;
+  perform penstock.wake(array['_outbox']);
+end
+$$;
+
+-- Name: sql_ddl_fired(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_ddl_fired() RETURNS event_trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
+  v_route penstock.iu_sql_event_route;
+  v_objects jsonb := penstock.sql_ddl_objects(tg_event);
+begin
+  if v_objects is null then
+    return;
+  end if;
+  for v_route in select * from penstock.iu_sql_event_route r where r.sql_event = 'ddl' and r.enabled order by r.route_code loop
+    begin
+      perform penstock.sql_ddl_emit(v_route, v_objects, tg_tag, v_now);
+    exception when others then
+      if v_route.fail_closed and not v_route.dry_run then
+        raise;
+      end if;
+      perform penstock.sql_route_noted(v_route.route_code, 'refused', 0, null, sqlerrm);
+    end;
+  end loop;
+end
+$$;
+
+-- Name: sql_ddl_objects(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_ddl_objects(p_event text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_event = 'sql_drop' then
+    return (select jsonb_agg(jsonb_build_object('schema', d.schema_name, 'type', d.object_type, 'identity', d.object_identity))
+              from pg_event_trigger_dropped_objects() d
+             where d.original and not d.is_temporary and d.schema_name is distinct from 'penstock');
+  end if;
+  return (select jsonb_agg(jsonb_build_object('schema', c.schema_name, 'type', c.object_type, 'identity', c.object_identity))
+            from pg_event_trigger_ddl_commands() c
+           where coalesce(c.schema_name, '') not in ('penstock', 'pg_temp') and coalesce(c.object_identity, '') not like 'penstock%');
+end
+$$;
+
+-- Name: sql_route_body(penstock.iu_sql_event_route, regclass); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_body(p_route penstock.iu_sql_event_route, p_table regclass) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_columns text[] := array(select a.attname::text from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+                               and a.attname = any (penstock.sql_route_columns(p_route) || penstock.table_key(p_table)));
+  v_live text;
+begin
+  if not (p_route).enabled then
+    return 'begin return null; end';
+  elsif (p_route).dry_run then
+    return format('declare v_events bigint; v_sample jsonb;
+begin
+  begin
+    execute penstock.sql_route_dry(%1$L, tg_relid) into v_events, v_sample;
+    perform penstock.sql_route_noted(%1$L, ''dry_run'', v_events, v_sample, null);
+  exception when others then
+    perform penstock.sql_route_noted(%1$L, ''refused'', 0, null, sqlerrm);
+  end;
+  return null;
+end', (p_route).route_code);
+  end if;
+  v_live := format('
+    v_actor := ''role:'' || penstock.caller();
+    if %1$L or v_actor !~ ''^[!-~]{6,200}$'' or current_setting(''penstock.causation_event_id'', true) <> ''''
+       or current_setting(''penstock.correlation_id'', true) <> '''' or current_setting(''penstock.trace'', true) <> '''' then
+      v_now := penstock.sql_route_context_now(%1$L);
+    else
+      v_now.actor := v_actor;
+      v_now.causation_depth := 0;
+    end if;
+    if now() >= %2$L::timestamptz then
+      perform penstock.partition_ensure(''event_outbox'', now());
+    end if;
+    if (select count(*) from pg_attribute a
+         where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s then
+      %5$s;
+    else
+      execute (select penstock.sql_route_statement(r, tg_relid, ''$1'') from penstock.iu_sql_event_route r
+                where r.route_code = %6$L) using v_now;
+    end if;
+    get diagnostics v_count = row_count;
+    if v_count > 0 and current_setting(''penstock.woken'', true) is distinct from pg_current_xact_id()::text then
+      perform set_config(''penstock.woken'', pg_current_xact_id()::text, true);
+      perform penstock.wake(array[''_outbox'']);
+    end if;', cardinality(penstock.names_of((p_route).idempotency_policy -> 'key')) > 0,
+    -- until then there is a partition, and nobody has to look
+    to_char(date_trunc('month', now() at time zone 'UTC') + interval '1 month', 'YYYY-MM-DD 00:00:00+00'), v_columns,
+    cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code);
+  return 'declare v_now penstock.sql_route_context; v_actor text; v_count bigint;
+begin' || case when (p_route).fail_closed then v_live else format('
+  begin%s
+  exception when others then
+    perform penstock.sql_route_noted(%L, ''refused'', 0, null, sqlerrm);
+  end;', v_live, (p_route).route_code) end || '
+  return null;
+end';
+end
+$_$;
+
+-- Name: sql_route_check(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_check(p_route penstock.iu_sql_event_route) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_code text := (p_route).route_code;
+  v_refs text[] := penstock.names_of((p_route).payload_contract -> 'keep_refs');
+  v_fault text;
+begin
+  v_fault := case
+    when coalesce(v_code, '') !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$' then
+      'a route code is a letter, then letters, digits and _ . : -, at most 100'
+    when coalesce((p_route).sql_event, '') not in ('insert', 'update', 'delete', 'truncate', 'call', 'ddl') then
+      'sql_event is insert, update, delete, truncate, call or ddl'
+    when (p_route).source_object_kind <> case (p_route).sql_event when 'call' then 'routine' when 'ddl' then 'database' else 'table' end
+      then format('%s happens to a %s', (p_route).sql_event,
+                  case (p_route).sql_event when 'call' then 'routine' when 'ddl' then 'database' else 'table' end)
+    when penstock.keys_beyond((p_route).payload_contract, array['keep_refs', 'forbid_keys', 'subject']) then
+      'payload_contract is an object with keep_refs, forbid_keys and subject, each a list of names'
+    when penstock.keys_beyond((p_route).idempotency_policy, array['key']) then 'idempotency_policy is an object with key, a list of columns'
+    when penstock.keys_beyond((p_route).source_filter, array['changed']) then 'source_filter is an object with changed, a list of columns'
+    when (p_route).source_filter is not null and (p_route).sql_event <> 'update' then 'only an update can be filtered by what has changed'
+    when (p_route).sql_event in ('truncate', 'ddl') and num_nonnulls((p_route).payload_contract, (p_route).idempotency_policy) > 0 then
+      format('a %s has no rows: payload_contract and idempotency_policy say nothing about it', (p_route).sql_event)
+    when cardinality(v_refs) > 40 then 'keep_refs has at most 40 columns: events carry a signal' end;
+  if v_fault is not null then
+    raise exception using errcode = 'PS011', message = format('SQL route %s: %s', v_code, v_fault);
+  end if;
+  perform penstock.payload_check((select jsonb_object_agg(r, 0) from unnest(v_refs) r), format('keep_refs of route %s', v_code));
+  if (p_route).source_object_kind = 'table' then
+    perform penstock.sql_route_table_check(p_route);
+  elsif (p_route).source_object_kind = 'routine' then
+    perform penstock.sql_route_routine(p_route);
+  end if;
+end
+$_$;
+
+-- Name: sql_route_checked(jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_checked(p_payload jsonb, p_route_code text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_own text[];
+  v_key text;
+begin
+  if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then
+    raise exception using errcode = 'PS007', message = format('the payload of route %s is larger than %s bytes', p_route_code,
+      penstock.config_text('queue.safe_payload.max_bytes', '8192')), hint = 'Keep fewer columns in its payload_contract: keep_refs.';
+  end if;
+  perform penstock.payload_check(p_payload, format('the payload of route %s', p_route_code));
+  select penstock.names_of(r.payload_contract -> 'forbid_keys') into v_own from penstock.iu_sql_event_route r
+   where r.route_code = p_route_code;
+  select k into v_key from unnest(v_own) k
+   where p_payload::text ~* ('"' || regexp_replace(k, '([^[:alnum:]_ ])', '\\\1', 'g') || '":') limit 1;
+  if v_key is not null then
+    raise exception using errcode = 'PS006', message = format('the payload of route %s holds the key %L, which it forbids',
+      p_route_code, v_key);
+  end if;
+  return p_payload;
+end
+$$;
+
+-- Name: sql_route_columns(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_columns(p_route penstock.iu_sql_event_route) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(select distinct n from unnest(
+    penstock.names_of((p_route).payload_contract -> 'keep_refs') || penstock.names_of((p_route).payload_contract -> 'subject')
+    || penstock.names_of((p_route).idempotency_policy -> 'key') || penstock.names_of((p_route).source_filter -> 'changed')) n order by n)
+$$;
+
+-- Name: sql_route_context_now(boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_context_now(p_is_keyed boolean) RETURNS penstock.sql_route_context
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_now penstock.sql_route_context;
+  v_actor text := 'role:' || penstock.caller();
+  v_cause text := current_setting('penstock.causation_event_id', true);
+begin
+  v_now.actor := case when penstock.actor_is_wellformed(v_actor) then v_actor else 'system:sql_route' end;
+  v_now.correlation_id := left(nullif(current_setting('penstock.correlation_id', true), ''), 2000);
+  v_now.trace := left(nullif(current_setting('penstock.trace', true), ''), 2000);
+  v_now.causation_depth := 0;
+  if v_cause ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    v_now.causation_event_id := v_cause::uuid;
+    v_now.causation_depth := penstock.causation_depth(v_now.causation_event_id);
+  end if;
+  if p_is_keyed then
+    v_now.expires_at := now() + penstock.config_text('queue.once_key.ttl_s.event', '2592000')::bigint * interval '1 second';
+  end if;
+  return v_now;
+end
+$_$;
+
+-- Name: sql_route_ddl(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_ddl(p_route penstock.iu_sql_event_route) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not (p_route).enabled or exists (select from pg_event_trigger g where g.evtname = 'penstock_ddl') then
+    return;
+  end if;
+  if not (select r.rolsuper from pg_roles r where r.rolname = current_user) then
+    raise exception using errcode = '42501', message = format('SQL route %s: ddl routes need an event trigger, and %s is no superuser',
+      (p_route).route_code, current_user), hint = 'Let a superuser run penstock migrate, or do without ddl routes.';
+  end if;
+  create event trigger penstock_ddl on ddl_command_end execute function penstock.sql_ddl_fired();
+  create event trigger penstock_drop on sql_drop execute function penstock.sql_ddl_fired();
+end
+$$;
+
+-- Name: sql_route_defined(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_defined(p_route penstock.iu_sql_event_route) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  insert into penstock.iu_sql_event_route as r (route_code, source_object_kind, source_schema, source_table, sql_event,
+    target_event_domain, target_event_type, target_event_stream, fail_closed, idempotency_policy, payload_contract, source_filter, notes,
+    registered_by)
+  values ((p_route).route_code, (p_route).source_object_kind, (p_route).source_schema, (p_route).source_table, (p_route).sql_event,
+          (p_route).target_event_domain, (p_route).target_event_type, (p_route).target_event_stream, (p_route).fail_closed,
+          (p_route).idempotency_policy, (p_route).payload_contract, (p_route).source_filter, (p_route).notes, (p_route).registered_by)
+  on conflict (route_code) do update set
+    source_object_kind = excluded.source_object_kind, source_schema = excluded.source_schema, source_table = excluded.source_table,
+    sql_event = excluded.sql_event, target_event_domain = excluded.target_event_domain, target_event_type = excluded.target_event_type,
+    target_event_stream = excluded.target_event_stream, fail_closed = excluded.fail_closed,
+    idempotency_policy = excluded.idempotency_policy, payload_contract = excluded.payload_contract,
+    source_filter = excluded.source_filter, notes = excluded.notes, registered_by = excluded.registered_by, registered_at = now(),
+    enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null
+  where (r.source_object_kind, r.source_schema, r.source_table, r.sql_event, r.target_event_domain, r.target_event_type,
+         r.target_event_stream, r.fail_closed, r.idempotency_policy, r.payload_contract, r.source_filter)
+    is distinct from (excluded.source_object_kind, excluded.source_schema, excluded.source_table, excluded.sql_event,
+         excluded.target_event_domain, excluded.target_event_type, excluded.target_event_stream, excluded.fail_closed,
+         excluded.idempotency_policy, excluded.payload_contract, excluded.source_filter)
+$$;
+
+-- Name: sql_route_dry(text, regclass); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_dry(p_route_code text, p_table regclass) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select format('select count(*), (select jsonb_agg(to_jsonb(s)) from (select * from (%1$s) f limit 10) s) from (%1$s) r',
+                penstock.sql_route_rows(r, p_table))
+    from penstock.iu_sql_event_route r where r.route_code = p_route_code
+$_$;
+
+-- Name: sql_route_filter(penstock.iu_sql_event_route, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case when f.changed is null or cardinality(p_key) = 0 then ''
+              else format(' left join was o on (%s) where (%s) is distinct from (%s)', k.same, f.before, f.changed) end
+    from (select string_agg(format('n.%I', c), ', ' order by c) as changed, string_agg(format('o.%I', c), ', ' order by c) as before
+            from unnest(penstock.names_of((p_route).source_filter -> 'changed')) c where c = any (p_there)) f,
+         (select string_agg(format('o.%1$I = n.%1$I', c), ' and ') as same from unnest(p_key) c) k
+$_$;
+
+-- Name: sql_route_joined(text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case count(*) when 0 then 'null::text' when 1 then format('n.%I::text', min(c))
+              else format('concat_ws('','', %s)', string_agg(format('n.%I', c), ', ' order by o)) end
+    from unnest(p_columns) with ordinality u(c, o) where c = any (p_there)
+$$;
+
+-- Name: sql_route_noted(text, text, bigint, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_noted(p_route_code text, p_outcome text, p_events bigint, p_sample jsonb, p_detail text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  insert into penstock.sql_event_route_note (route_code, outcome, events, sample, detail)
+  values (p_route_code, p_outcome, p_events, p_sample, left(p_detail, 2000))
+$$;
+
+-- Name: sql_route_payload(penstock.iu_sql_event_route, regclass, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass, p_there text[]) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_refs text[] := penstock.names_of((p_route).payload_contract -> 'keep_refs');
+  v_pairs text;
+  v_is_plain boolean;
+begin
+  if cardinality(v_refs) = 0 then
+    return 'null::jsonb';
+  end if;
+  select string_agg(format('%L, %s', r, case when r = any (p_there) then format('n.%I', r) else 'null::text' end), ', ' order by o)
+    into v_pairs from unnest(v_refs) with ordinality u(r, o);
+  select bool_and(t.typcategory in ('B', 'D', 'E', 'G', 'I', 'N', 'S', 'T', 'V') or t.oid = 'uuid'::regtype) into v_is_plain
+    from pg_attribute a join pg_type t on t.oid = a.atttypid where a.attrelid = p_table and a.attname = any (v_refs);
+  return format('penstock.sql_route_sized(jsonb_build_object(%s), %L, %s)', v_pairs, (p_route).route_code,
+                case when coalesce(v_is_plain, true) then least(512, penstock.config_text('queue.safe_payload.max_bytes', '8192')::integer)
+                     else -1 end);
+end
+$$;
+
+-- Name: sql_route_read(text, jsonb, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_read(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref) RETURNS penstock.iu_sql_event_route
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_known text[] := array['source_object_kind', 'source_schema', 'source_table', 'sql_event', 'target_event_domain', 'target_event_type',
+                          'target_event_stream', 'payload_contract', 'idempotency_policy', 'source_filter', 'fail_closed', 'notes'];
+  v_route penstock.iu_sql_event_route;
+  v_key text;
+begin
+  select k into v_key from jsonb_object_keys(p_definition) k where k <> all (v_known) order by k limit 1;
+  if v_key is not null then
+    raise exception using errcode = 'PS011', message = format('SQL route %s: %s is nothing a route has', p_route_code, v_key),
+      hint = 'It may have ' || array_to_string(v_known, ', ') || '.';
+  end if;
+  v_route := jsonb_populate_record(v_route, p_definition);
+  v_route.route_code := p_route_code;
+  v_route.registered_by := p_actor;
+  v_route.fail_closed := coalesce(v_route.fail_closed, true);
+  v_route.source_object_kind := coalesce(v_route.source_object_kind,
+    case v_route.sql_event when 'call' then 'routine' when 'ddl' then 'database' else 'table' end);
+  v_route.target_event_stream := penstock.event_type_checked(v_route.target_event_domain, v_route.target_event_type,
+                                                             v_route.target_event_stream);
+  perform penstock.sql_route_check(v_route);
+  return v_route;
+exception when invalid_text_representation or invalid_parameter_value then
+  raise exception using errcode = 'PS011', message = format('SQL route %s cannot be read: %s', p_route_code, sqlerrm);
+end
+$$;
+
+-- Name: sql_route_routine(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_routine(p_route penstock.iu_sql_event_route) RETURNS regprocedure
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_found regprocedure[];
+begin
+  select array_agg(p.oid::regprocedure) into v_found from pg_proc p join pg_namespace s on s.oid = p.pronamespace
+   where s.nspname = (p_route).source_schema and s.nspname <> 'penstock' and p.prokind in ('f', 'p')
+     and (p_route).source_table in (p.proname, format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
+                                    format('%s(%s)', p.proname, oidvectortypes(p.proargtypes)));
+  if coalesce(cardinality(v_found), 0) <> 1 then
+    raise exception using errcode = 'PS011', message = format('SQL route %s: %s routines are called %s.%s', (p_route).route_code,
+      coalesce(cardinality(v_found), 0), (p_route).source_schema, (p_route).source_table),
+      hint = 'With its argument types, such as pay(integer, text), one of several is meant.';
+  end if;
+  return v_found[1];
+end
+$$;
+
+-- Name: sql_route_rows(penstock.iu_sql_event_route, regclass); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_rows(p_route penstock.iu_sql_event_route, p_table regclass) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_there text[] := array(select a.attname::text from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped);
+  v_key text[] := penstock.table_key(p_table);
+  v_subject text[] := penstock.names_of((p_route).payload_contract -> 'subject');
+  v_once text[] := penstock.names_of((p_route).idempotency_policy -> 'key');
+  v_table text := format('%s.%s', (p_route).source_schema, (p_route).source_table);
+begin
+  if (p_route).sql_event = 'truncate' then
+    return format('select %L::text as subject_table, null::text as subject_ref, null::jsonb as payload, null::text as once_key', v_table);
+  end if;
+  return format('select %L::text as subject_table, %s as subject_ref, %s as payload, %s as once_key from changed n%s', v_table,
+    penstock.sql_route_joined(case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
+    penstock.sql_route_payload(p_route, p_table, v_there),
+    -- a key with a column that is gone would make one event of many
+    penstock.sql_route_joined(case when v_once <@ v_there then v_once else '{}' end, v_there),
+    penstock.sql_route_filter(p_route, v_key, v_there));
+end
+$$;
+
+-- Name: sql_route_sized(jsonb, text, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_sized(p_payload jsonb, p_route_code text, p_small_bytes integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (pg_column_size(p_payload) <= p_small_bytes) THEN p_payload ELSE penstock.sql_route_checked(p_payload, p_route_code) END;
+
+-- Name: sql_route_state(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case
+    when not (p_route).enabled then 'disabled'
+    when (p_route).source_object_kind = 'table' and t.relid is null then 'table_missing'
+    when (p_route).source_object_kind = 'table' and not exists (
+      select from pg_trigger g where g.tgrelid = t.relid and g.tgname = 'penstock_route_' || (p_route).route_id and g.tgenabled <> 'D')
+      then 'not_applied'
+    when (p_route).source_object_kind = 'database' and not exists (
+      select from pg_event_trigger g where g.evtname = 'penstock_ddl' and g.evtenabled <> 'D') then 'not_applied'
+    when (p_route).source_object_kind = 'table' and exists (
+      select from unnest(penstock.sql_route_columns(p_route)) n where not exists (
+        select from pg_attribute a where a.attrelid = t.relid and a.attname = n and a.attnum > 0 and not a.attisdropped)) then 'broken'
+    when (p_route).dry_run then 'dry_run' else 'live' end
+    from (select penstock.sql_route_table(p_route)) t(relid)
+$$;
+
+-- Name: sql_route_statement(penstock.iu_sql_event_route, regclass, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_statement(p_route penstock.iu_sql_event_route, p_table regclass, p_values text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case when cardinality(penstock.names_of((p_route).idempotency_policy -> 'key')) = 0 then format(
+    'insert into penstock.event_outbox (event_domain, event_type, event_stream, subject_table, subject_ref, payload, actor,
+       correlation_id, causation_event_id, causation_depth, trace)
+     select %s, r.subject_table, r.subject_ref, r.payload, %s from (%s) r', t.target, t.rest, t.rows)
+  else format(
+    'with made as materialized (select gen_random_uuid() as event_id, r.* from (%3$s) r),
+     taken as (
+       insert into penstock.once_key as k (scope, key, ref, expires_at)
+       select %4$L, f.once_key, f.event_id::text, (%5$s).expires_at
+         from (select distinct on (m.once_key collate "C") m.once_key, m.event_id from made m where m.once_key is not null
+                order by m.once_key collate "C") f
+       on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
+       returning k.ref)
+     insert into penstock.event_outbox (event_domain, event_type, event_stream, subject_table, subject_ref, payload, actor,
+       correlation_id, causation_event_id, causation_depth, trace, event_id)
+     select %1$s, m.subject_table, m.subject_ref, m.payload, %2$s, m.event_id from made m
+      where m.once_key is null or m.event_id::text in (select ref from taken)',
+    t.target, t.rest, t.rows, 'event:' || (p_route).target_event_domain || '.' || (p_route).target_event_type, p_values) end
+    from (select format('%L, %L, %L', (p_route).target_event_domain, (p_route).target_event_type, (p_route).target_event_stream) as target,
+                 format('(%1$s).actor, (%1$s).correlation_id, (%1$s).causation_event_id, (%1$s).causation_depth, (%1$s).trace',
+                        p_values) as rest,
+                 penstock.sql_route_rows(p_route, p_table) as rows) t
+$_$;
+
+-- Name: sql_route_table(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_table(p_route penstock.iu_sql_event_route) RETURNS regclass
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select c.oid::regclass from pg_class c join pg_namespace s on s.oid = c.relnamespace
+   where (p_route).source_object_kind = 'table' and s.nspname = (p_route).source_schema and c.relname = (p_route).source_table
+$$;
+
+-- Name: sql_route_table_check(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_table_check(p_route penstock.iu_sql_event_route) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_name text := format('%s.%s', (p_route).source_schema, (p_route).source_table);
+  v_table regclass := penstock.sql_route_table(p_route);
+  v_kind "char" := (select c.relkind from pg_class c where c.oid = v_table);
+  v_missing text;
+  v_fault text;
+begin
+  select string_agg(n, ', ') into v_missing from unnest(penstock.sql_route_columns(p_route)) n
+   where not exists (select from pg_attribute a where a.attrelid = v_table and a.attname = n and a.attnum > 0 and not a.attisdropped);
+  v_fault := case
+    when v_table is null then format('table %s does not exist', v_name)
+    when v_kind not in ('r', 'p') then format('%s is no table', v_name)
+    when (p_route).source_schema = 'penstock' then 'what Penstock writes becomes no event this way'
+    when v_missing is not null then format('%s has no column %s', v_name, v_missing)
+    when (p_route).source_filter is not null and cardinality(penstock.table_key(v_table)) = 0 then
+      format('%s has no primary key: what has changed in a row cannot be told', v_name) end;
+  if v_fault is not null then
+    raise exception using errcode = 'PS011', message = format('SQL route %s: %s', (p_route).route_code, v_fault);
+  end if;
+end
+$$;
+
+-- Name: sql_route_trigger(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_trigger(p_route penstock.iu_sql_event_route) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_name text := 'sql_route_' || (p_route).route_id;
+  v_trigger text := 'penstock_route_' || (p_route).route_id;
+  v_table regclass := penstock.sql_route_table(p_route);
+  v_was name := case when (p_route).source_filter is not null then 'was' end;
+  v_old name := case (p_route).sql_event when 'delete' then 'changed' when 'update' then v_was end;
+  v_new name := case when (p_route).sql_event in ('insert', 'update') then 'changed' end;
+  v_tables text;
+begin
+  perform penstock.partition_ensure('event_outbox', now());
+  execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
+                 'set search_path = pg_catalog, pg_temp as %L', v_name,
+                 case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);
+  execute format('revoke all on function penstock.%I() from public', v_name);
+  perform penstock.sql_route_untriggered(v_trigger, case when (p_route).enabled then v_table end);
+  if v_table is null or not (p_route).enabled or exists (
+    select from pg_trigger g where g.tgrelid = v_table and g.tgname = v_trigger and g.tgenabled <> 'D'
+       and g.tgoldtable is not distinct from v_old and g.tgnewtable is not distinct from v_new
+       and g.tgtype = case (p_route).sql_event when 'insert' then 4 when 'delete' then 8 when 'update' then 16 else 32 end) then
+    return;
+  end if;
+  v_tables := concat_ws(' ', 'old table as ' || v_old, 'new table as ' || v_new);
+  execute format('create or replace trigger %I after %s on %s %s for each statement execute function penstock.%I()', v_trigger,
+                 (p_route).sql_event, v_table, case when v_tables <> '' then 'referencing ' || v_tables end, v_name);
+exception when insufficient_privilege then
+  raise exception using errcode = '42501', message = format('SQL route %s: %s may not put a trigger on %s', (p_route).route_code,
+    current_user, v_table), hint = format('The owner of the table runs: grant trigger on %s to %I', v_table, current_user);
+end
+$$;
+
+-- Name: sql_route_untriggered(text, regclass); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_untriggered(p_trigger text, p_but regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_table regclass;
+begin
+  for v_table in select g.tgrelid::regclass from pg_trigger g
+                  where g.tgname = p_trigger and not g.tgisinternal and g.tgparentid = 0 and g.tgrelid is distinct from p_but loop
+    begin
+      execute format('drop trigger %I on %s', p_trigger, v_table);
+    exception when insufficient_privilege then
+      raise notice 'the trigger % on % does nothing any more; the owner of the table may drop it', p_trigger, v_table;
+    end;
+  end loop;
 end
 $$;
 
@@ -4096,6 +6495,46 @@ begin
 end
 $$;
 
+-- Name: table_key(regclass); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.table_key(p_table regclass) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(select a.attname::text from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality k(attnum, place)
+                 join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+                where i.indrelid = p_table and i.indisprimary order by k.place)
+$$;
+
+-- Name: template_format(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.template_format(p_template text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_fields text[] := array['event_id', 'event_domain', 'event_type', 'event_stream', 'event_subject_table', 'event_subject_ref',
+                           'correlation_id', 'causation_event_id', 'actor'];
+  v_format text := replace(p_template, '%', '%%');
+begin
+  for i in 1..cardinality(v_fields) loop
+    v_format := replace(v_format, '{' || v_fields[i] || '}', '%' || i || '$s');
+  end loop;
+  if v_format ~ '[{}]' or p_template ~ '%[0-9]+[$]' then
+    raise exception using errcode = 'PS025', message = format('template %L names %s, which is no field of an event', p_template,
+      coalesce(substring(v_format from '\{[^{}]*\}?'), substring(v_format from '[}]|%[0-9]+[$]'))),
+      hint = 'It may use ' || (select string_agg('{' || f || '}', ' ') from unnest(v_fields) f) || '.';
+  end if;
+  return v_format;
+end
+$_$;
+
+-- Name: template_rendered(text, penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.template_rendered(p_format text, p_event penstock.event_outbox) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN ((((p_event).subject_table IS NULL) AND (strpos(p_format, '%5$s'::text) > 0)) OR (((p_event).subject_ref IS NULL) AND (strpos(p_format, '%6$s'::text) > 0)) OR (((p_event).correlation_id IS NULL) AND (strpos(p_format, '%7$s'::text) > 0)) OR (((p_event).causation_event_id IS NULL) AND (strpos(p_format, '%8$s'::text) > 0))) THEN NULL::text ELSE format(p_format, (p_event).event_id, (p_event).event_domain, (p_event).event_type, (p_event).event_stream, (p_event).subject_table, (p_event).subject_ref, (p_event).correlation_id, (p_event).causation_event_id, (p_event).actor) END;
+
 -- Name: tick_part(text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.tick_part(p_part text) RETURNS jsonb
@@ -4110,6 +6549,13 @@ begin
   begin
     -- a statement per part: each is only parsed when it is run, so one broken function breaks one part
     case p_part
+      when 'outbox' then v_did := to_jsonb(penstock.fn_outbox_tick());
+      when 'dispatch' then v_did := penstock.fn_consumer_dispatch_run(p_limit => 5000);
+      when 'broadcasts' then v_did := to_jsonb(penstock.broadcasts_count());
+      when 'routes' then v_did := penstock.routes_tick();
+      when 'cursors' then v_did := to_jsonb(penstock.cursors_watch());
+      when 'events_sweep' then v_did := to_jsonb(penstock.events_sweep());
+      when 'events_audit' then v_did := penstock.events_audit();
       when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
       when 'reap' then v_did := to_jsonb(penstock.leases_reap());
       when 'silence' then v_did := to_jsonb(penstock.silence_watch());
@@ -4155,6 +6601,12 @@ begin
 end
 $$;
 
+-- Name: tx_shifted(xid8, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.tx_shifted(p_tx xid8, p_base bigint) RETURNS xid8
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (p_base = 0) THEN p_tx ELSE (((((p_tx)::text)::bigint + p_base))::text)::xid8 END;
+
 -- Name: wake(text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.wake(p_domains text[]) RETURNS void
@@ -4170,6 +6622,7 @@ begin
   for v_name in
     select distinct coalesce(nullif(d, ''), 'any') from unnest(p_domains) d
      where not exists (select from penstock.dot_config c where c.key = 'queue.notify.bridge_enabled' and c.value <> 'true')
+       and (d <> '_outbox' or current_setting('max_prepared_transactions') = '0')
   loop
     v_clock := to_regclass('penstock.wake_' || v_name);
     if v_is_young then
@@ -4204,6 +6657,60 @@ CREATE TABLE penstock.catalog (
     CONSTRAINT catalog_path_check CHECK ((path ~ '^[A-Za-z0-9][A-Za-z0-9_./-]{0,199}$'::text))
 );
 
+-- Name: consumer_dead_letter_dead_letter_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.consumer_dead_letter ALTER COLUMN dead_letter_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.consumer_dead_letter_dead_letter_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: consumer_dispatch; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.consumer_dispatch (
+    consumer_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    dispatched_at timestamp with time zone DEFAULT now() NOT NULL,
+    job_kind text NOT NULL COLLATE pg_catalog."C",
+    idempotency_key text,
+    payload_ref text,
+    job_id bigint,
+    detail text,
+    CONSTRAINT consumer_dispatch_outcome_check CHECK ((outcome = ANY (ARRAY['dry_run'::text, 'duplicate'::text, 'failed'::text])))
+);
+
+-- Name: consumer_registry; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.consumer_registry (
+    consumer_id text NOT NULL COLLATE pg_catalog."C",
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    event_stream text COLLATE pg_catalog."C",
+    job_kind text NOT NULL COLLATE pg_catalog."C",
+    executor penstock.executor_kind NOT NULL,
+    idempotency_key_template text NOT NULL,
+    payload_ref_template text,
+    enabled boolean DEFAULT false NOT NULL,
+    dry_run boolean DEFAULT true NOT NULL,
+    fail_closed boolean DEFAULT true NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    rate_per_s numeric,
+    rate_at timestamp with time zone,
+    notes text,
+    registered_by penstock.actor_ref NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    reviewed_by penstock.actor_ref,
+    reviewed_at timestamp with time zone,
+    live_at timestamp with time zone,
+    CONSTRAINT consumer_registry_check CHECK (((NOT enabled) OR dry_run OR ((reviewed_by IS NOT NULL) AND (reviewed_at IS NOT NULL)))),
+    CONSTRAINT consumer_registry_consumer_id_check CHECK ((consumer_id ~ '^[A-Za-z][A-Za-z0-9_.-]{0,99}$'::text)),
+    CONSTRAINT consumer_registry_rate_per_s_check CHECK ((rate_per_s > (0)::numeric))
+);
+
 -- Name: dot_config; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.dot_config (
@@ -4211,6 +6718,16 @@ CREATE TABLE penstock.dot_config (
     value text NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_by penstock.actor_ref NOT NULL
+);
+
+-- Name: event_broadcast; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_broadcast (
+    hour timestamp with time zone NOT NULL,
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    events bigint NOT NULL,
+    broadcast bigint NOT NULL
 );
 
 -- Name: event_domain; Type: TABLE; Schema: penstock; Owner: -
@@ -4222,35 +6739,42 @@ CREATE TABLE penstock.event_domain (
     CONSTRAINT event_domain_event_domain_check CHECK ((event_domain ~ '^[a-z][a-z0-9_]{0,39}$'::text))
 );
 
--- Name: event_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+-- Name: event_read; Type: TABLE; Schema: penstock; Owner: -
 
-CREATE SEQUENCE penstock.event_seq
+CREATE TABLE penstock.event_read (
+    recipient_ref penstock.actor_ref NOT NULL,
+    event_id uuid NOT NULL,
+    read_at timestamp with time zone DEFAULT now() NOT NULL
+)
+PARTITION BY RANGE (read_at);
+
+-- Name: event_subscription; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.event_subscription (
+    event_subscription_id bigint NOT NULL,
+    recipient_ref penstock.actor_ref NOT NULL,
+    event_domain text NOT NULL COLLATE pg_catalog."C",
+    event_type text COLLATE pg_catalog."C",
+    event_stream text COLLATE pg_catalog."C",
+    scope_subject_table text,
+    scope_filter jsonb DEFAULT '{}'::jsonb NOT NULL,
+    mute boolean DEFAULT false NOT NULL,
+    set_by penstock.actor_ref NOT NULL,
+    set_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT event_subscription_recipient_ref_check CHECK (((recipient_ref)::text ~ '^(role|agency|user|agent):'::text)),
+    CONSTRAINT event_subscription_scope_filter_check CHECK ((jsonb_typeof(scope_filter) = 'object'::text))
+);
+
+-- Name: event_subscription_event_subscription_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.event_subscription ALTER COLUMN event_subscription_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.event_subscription_event_subscription_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
-    CACHE 1;
-
--- Name: event_outbox; Type: TABLE; Schema: penstock; Owner: -
-
-CREATE TABLE penstock.event_outbox (
-    event_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    tx_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    seq bigint DEFAULT nextval('penstock.event_seq'::regclass) NOT NULL,
-    event_domain text NOT NULL COLLATE pg_catalog."C",
-    event_type text NOT NULL COLLATE pg_catalog."C",
-    event_stream text NOT NULL COLLATE pg_catalog."C",
-    subject_table text,
-    subject_ref text,
-    payload jsonb,
-    actor penstock.actor_ref NOT NULL,
-    correlation_id text,
-    causation_event_id uuid,
-    causation_depth smallint DEFAULT 0 NOT NULL,
-    trace text
-)
-PARTITION BY RANGE (created_at);
+    CACHE 1
+);
 
 -- Name: event_type_registry; Type: TABLE; Schema: penstock; Owner: -
 
@@ -4344,6 +6868,39 @@ CREATE TABLE penstock.ingest_position (
     moved_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='50');
+
+-- Name: iu_route_attempt_attempt_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.iu_route_attempt ALTER COLUMN attempt_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.iu_route_attempt_attempt_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: iu_route_dead_letter_dead_letter_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.iu_route_dead_letter ALTER COLUMN dead_letter_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.iu_route_dead_letter_dead_letter_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: iu_sql_event_route_route_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.iu_sql_event_route ALTER COLUMN route_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.iu_sql_event_route_route_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 -- Name: job; Type: TABLE; Schema: penstock; Owner: -
 
@@ -4636,6 +7193,39 @@ CREATE TABLE penstock.once_key_15 (
     expires_at timestamp with time zone CONSTRAINT once_key_expires_at_not_null NOT NULL
 );
 
+-- Name: outbox_base; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.outbox_base (
+    is_one boolean DEFAULT true NOT NULL,
+    base bigint DEFAULT 0 NOT NULL,
+    rebased_at timestamp with time zone,
+    rebased_by penstock.actor_ref,
+    CONSTRAINT outbox_base_is_one_check CHECK (is_one)
+);
+
+-- Name: outbox_tick; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.outbox_tick (
+    tick_id bigint NOT NULL,
+    ticked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    tx_id xid8 NOT NULL,
+    snapshot pg_snapshot NOT NULL,
+    head bigint NOT NULL,
+    head_tx xid8,
+    system_identifier bigint NOT NULL
+);
+
+-- Name: outbox_tick_tick_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.outbox_tick ALTER COLUMN tick_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.outbox_tick_tick_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: pool; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.pool (
@@ -4709,6 +7299,18 @@ CREATE TABLE penstock.schema_view (
     checksum text NOT NULL
 );
 
+-- Name: sql_event_route_note; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.sql_event_route_note (
+    route_code text NOT NULL COLLATE pg_catalog."C",
+    noted_at timestamp with time zone DEFAULT now() NOT NULL,
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    events bigint NOT NULL,
+    sample jsonb,
+    detail text,
+    CONSTRAINT sql_event_route_note_outcome_check CHECK ((outcome = ANY (ARRAY['dry_run'::text, 'refused'::text])))
+);
+
 -- Name: subscription; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.subscription (
@@ -4730,6 +7332,58 @@ ALTER TABLE penstock.subscription ALTER COLUMN subscription_id ADD GENERATED ALW
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: v_consumer_dispatch_recent; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_consumer_dispatch_recent AS
+ SELECT c.consumer_id,
+    COALESCE(j.jobs, (0)::bigint) AS dispatched_24h,
+    COALESCE(d.dry_run, (0)::bigint) AS dry_run_24h,
+    COALESCE(d.duplicates, (0)::bigint) AS duplicates_24h,
+    COALESCE(l.dead, (0)::bigint) AS dead_lettered_24h
+   FROM (((penstock.consumer_registry c
+     LEFT JOIN ( SELECT (b.safe_payload ->> 'consumer_id'::text) AS consumer_id,
+            count(*) AS jobs
+           FROM penstock.job b
+          WHERE ((b.causation_event_id IS NOT NULL) AND (b.enqueued_at > (now() - '24:00:00'::interval)))
+          GROUP BY (b.safe_payload ->> 'consumer_id'::text)) j USING (consumer_id))
+     LEFT JOIN ( SELECT n.consumer_id,
+            count(*) FILTER (WHERE (n.outcome = 'dry_run'::text)) AS dry_run,
+            count(*) FILTER (WHERE (n.outcome = 'duplicate'::text)) AS duplicates
+           FROM penstock.consumer_dispatch n
+          WHERE (n.dispatched_at > (now() - '24:00:00'::interval))
+          GROUP BY n.consumer_id) d USING (consumer_id))
+     LEFT JOIN ( SELECT x.consumer_id,
+            count(*) AS dead
+           FROM penstock.consumer_dead_letter x
+          WHERE (x.dead_at > (now() - '24:00:00'::interval))
+          GROUP BY x.consumer_id) l USING (consumer_id));
+
+-- Name: v_consumer_registry_active; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_consumer_registry_active AS
+ SELECT consumer_id,
+    event_domain,
+    event_type,
+    event_stream,
+    job_kind,
+    executor,
+    idempotency_key_template,
+    payload_ref_template,
+    enabled,
+    dry_run,
+    fail_closed,
+    priority,
+    rate_per_s,
+    rate_at,
+    notes,
+    registered_by,
+    registered_at,
+    reviewed_by,
+    reviewed_at,
+    live_at
+   FROM penstock.consumer_registry c
+  WHERE (enabled AND (NOT dry_run));
 
 -- Name: v_dead_letter; Type: VIEW; Schema: penstock; Owner: -
 
@@ -4762,7 +7416,62 @@ UNION ALL
     d.resolution,
     d.replay_execution_id AS replay_job_id,
     d.dead_letter_id AS number
-   FROM penstock.ingest_dead_letter d;
+   FROM penstock.ingest_dead_letter d
+UNION ALL
+ SELECT ('event-'::text || d.dead_letter_id) AS id,
+    'event'::text AS origin,
+    NULL::bigint AS job_id,
+    d.consumer_id AS what,
+    d.reason,
+    d.error,
+    d.event_snapshot AS snapshot,
+    d.dead_at,
+    d.resolved_at,
+    (d.resolved_by)::text AS resolved_by,
+    d.resolution,
+    d.replay_job_id,
+    d.dead_letter_id AS number
+   FROM penstock.consumer_dead_letter d
+UNION ALL
+ SELECT ('route-'::text || d.dead_letter_id) AS id,
+    'route'::text AS origin,
+    a.job_id,
+    d.route_code AS what,
+    d.reason,
+    d.error,
+    d.event_snapshot AS snapshot,
+    d.dead_at,
+    d.resolved_at,
+    (d.resolved_by)::text AS resolved_by,
+    d.resolution,
+    a.job_id AS replay_job_id,
+    d.dead_letter_id AS number
+   FROM (penstock.iu_route_dead_letter d
+     LEFT JOIN penstock.iu_route_attempt a ON ((a.attempt_id = d.replay_attempt_id)));
+
+-- Name: v_event_cursor; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_event_cursor AS
+ SELECT c.cursor_name,
+    c.moved_at,
+    (t.newest_tick_id > c.tick_id) AS has_more,
+    l.is_live,
+    (l.is_live AND (t.newest_tick_id > c.tick_id) AND (t.oldest_unread_at < (now() - s.stall)) AND (c.moved_at < (now() - s.stall))) AS is_stalled
+   FROM (((penstock.event_cursor c
+     CROSS JOIN ( SELECT (((COALESCE(max(d.value), '60'::text))::bigint)::double precision * '00:00:01'::interval) AS stall
+           FROM penstock.dot_config d
+          WHERE (d.key = 'queue.cursor.stall_s'::text)) s)
+     CROSS JOIN LATERAL ( SELECT ( SELECT max(n.tick_id) AS max
+                   FROM penstock.outbox_tick n) AS newest_tick_id,
+            ( SELECT n.ticked_at
+                   FROM penstock.outbox_tick n
+                  WHERE (n.tick_id > c.tick_id)
+                  ORDER BY n.tick_id
+                 LIMIT 1) AS oldest_unread_at) t)
+     CROSS JOIN LATERAL ( SELECT (NOT (EXISTS ( SELECT
+                   FROM penstock.dot_config d
+                  WHERE ((d.value <> 'true'::text) AND (((d.key = 'queue.consumer_dispatch.enabled'::text) AND (c.cursor_name = 'consumers'::text)) OR ((d.key = ANY (ARRAY['iu_core.routes_enabled'::text, 'iu_core.route_worker_enabled'::text])) AND (c.cursor_name ~~ 'route:%'::text))))))) AS is_live) l)
+  WHERE (c.cursor_name <> 'audit'::text);
 
 -- Name: v_job; Type: VIEW; Schema: penstock; Owner: -
 
@@ -4959,6 +7668,65 @@ CREATE VIEW penstock.v_ingest_position AS
     moved_at
    FROM penstock.ingest_position p;
 
+-- Name: v_iu_route_attempt_recent; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_iu_route_attempt_recent AS
+ SELECT attempt_id,
+    worker_name,
+    route_code,
+    route_kind,
+    event_ref,
+    status,
+    idempotency_key,
+    attempt_no,
+    job_id,
+    error,
+    attempted_at,
+    ended_at
+   FROM penstock.iu_route_attempt a
+  WHERE (attempted_at > (now() - '24:00:00'::interval));
+
+-- Name: v_iu_route_dead_letter_open; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_iu_route_dead_letter_open AS
+ SELECT dead_letter_id,
+    idempotency_key,
+    worker_name,
+    route_code,
+    event_ref,
+    reason,
+    error,
+    event_snapshot,
+    dead_at,
+    replay_attempt_id,
+    resolved_at,
+    resolved_by,
+    resolution
+   FROM penstock.iu_route_dead_letter d
+  WHERE (resolved_at IS NULL);
+
+-- Name: v_iu_route_worker_status; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_iu_route_worker_status AS
+ SELECT w.worker_name,
+    w.event_domain,
+    g.routes_enabled,
+    g.worker_enabled,
+    w.runs,
+    w.events,
+    w.last_run_at,
+    w.last_run_summary,
+    c.tick_id,
+    c.moved_at,
+    (t.newest_tick_id - c.tick_id) AS ticks_behind
+   FROM (((penstock.iu_route_worker_cursor w
+     JOIN penstock.event_cursor c ON ((c.cursor_name = ('route:'::text || w.worker_name))))
+     CROSS JOIN ( SELECT max(t_1.tick_id) AS newest_tick_id
+           FROM penstock.outbox_tick t_1) t)
+     CROSS JOIN ( SELECT (COALESCE(max(d.value) FILTER (WHERE (d.key = 'iu_core.routes_enabled'::text)), 'false'::text) = 'true'::text) AS routes_enabled,
+            (COALESCE(max(d.value) FILTER (WHERE (d.key = 'iu_core.route_worker_enabled'::text)), 'false'::text) = 'true'::text) AS worker_enabled
+           FROM penstock.dot_config d) g);
+
 -- Name: v_job_queue_backlog; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_job_queue_backlog AS
@@ -5092,6 +7860,46 @@ UNION ALL
           WHERE (o.resolved_at IS NULL)
          LIMIT 1000) d
 UNION ALL
+ SELECT 'dead_letters:event'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'warn'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    min(d.dead_at) AS since,
+    'open dead letters of events, up to 1,000'::text AS detail
+   FROM ( SELECT o.dead_at
+           FROM penstock.consumer_dead_letter o
+          WHERE (o.resolved_at IS NULL)
+         LIMIT 1000) d
+UNION ALL
+ SELECT 'dead_letters:route'::text AS part,
+        CASE
+            WHEN (count(*) > 0) THEN 'warn'::text
+            ELSE 'ok'::text
+        END AS state,
+    count(*) AS value,
+    min(d.dead_at) AS since,
+    'open dead letters of outbound routes, up to 1,000'::text AS detail
+   FROM ( SELECT o.dead_at
+           FROM penstock.iu_route_dead_letter o
+          WHERE (o.resolved_at IS NULL)
+         LIMIT 1000) d
+UNION ALL
+ SELECT ('cursor:'::text || c.cursor_name) AS part,
+        CASE
+            WHEN c.is_stalled THEN 'alert'::text
+            ELSE 'ok'::text
+        END AS state,
+    NULL::bigint AS value,
+    c.moved_at AS since,
+        CASE
+            WHEN c.is_stalled THEN 'stands still, and there is something to read'::text
+            ELSE 'when it last moved'::text
+        END AS detail
+   FROM penstock.v_event_cursor c
+  WHERE c.is_live
+UNION ALL
  SELECT ('subscription:'::text || s.path) AS part,
     'alert'::text AS state,
     r.backlog AS value,
@@ -5110,6 +7918,18 @@ UNION ALL
             (COALESCE((r.unattended_at > GREATEST(r.lease_until, r.released_at, s.moved_at)), false) AND (COALESCE((c.content #>> '{spec,activation}'::text[]), 'continuous'::text) = 'continuous'::text)) AS is_unattended) u)
   WHERE ((s.state = 'ACTIVE'::text) AND (r.is_stalled OR u.is_unattended))
 UNION ALL
+ SELECT ('route:'::text || r.route_code) AS part,
+    'alert'::text AS state,
+    NULL::bigint AS value,
+    NULL::timestamp with time zone AS since,
+        CASE penstock.sql_route_state(r.*)
+            WHEN 'table_missing'::text THEN 'its table is gone'::text
+            WHEN 'not_applied'::text THEN 'its trigger is not there, or off: penstock route enable it again'::text
+            ELSE 'broken: a column it names is gone, and null in its events'::text
+        END AS detail
+   FROM penstock.iu_sql_event_route r
+  WHERE (r.enabled AND (penstock.sql_route_state(r.*) = ANY (ARRAY['table_missing'::text, 'not_applied'::text, 'broken'::text])))
+UNION ALL
  SELECT ('schedule:'::text || s.schedule_id) AS part,
     'alert'::text AS state,
     NULL::bigint AS value,
@@ -5117,6 +7937,34 @@ UNION ALL
     s.last_error AS detail
    FROM penstock.schedule s
   WHERE (s.enabled AND (s.last_error IS NOT NULL));
+
+-- Name: v_sql_event_route_active; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_sql_event_route_active AS
+ SELECT route_code,
+    route_id,
+    source_object_kind,
+    source_schema,
+    source_table,
+    sql_event,
+    target_event_domain,
+    target_event_type,
+    target_event_stream,
+    enabled,
+    dry_run,
+    fail_closed,
+    idempotency_policy,
+    payload_contract,
+    source_filter,
+    notes,
+    registered_by,
+    registered_at,
+    reviewed_by,
+    reviewed_at,
+    live_at,
+    penstock.sql_route_state(r.*) AS state
+   FROM penstock.iu_sql_event_route r
+  WHERE (enabled AND (NOT dry_run));
 
 -- Name: v_subscription; Type: VIEW; Schema: penstock; Owner: -
 
@@ -5156,6 +8004,18 @@ CREATE VIEW penstock.v_subscription AS
      JOIN penstock.subscription_runtime r USING (path))
      JOIN penstock.catalog c ON (((c.path = s.path) AND (c.version = s.version))));
 
+-- Name: v_subscription_broadcast_used; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_subscription_broadcast_used AS
+ SELECT event_domain,
+    event_type,
+    (sum(broadcast))::bigint AS broadcast_events_24h,
+    (sum(events))::bigint AS events_24h
+   FROM penstock.event_broadcast b
+  WHERE (hour > (now() - '25:00:00'::interval))
+  GROUP BY event_domain, event_type
+ HAVING (sum(broadcast) > (0)::numeric);
+
 -- Name: v_subscription_event; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_subscription_event AS
@@ -5168,6 +8028,15 @@ CREATE VIEW penstock.v_subscription_event AS
     detail
    FROM penstock.execution_event e
   WHERE (subscription IS NOT NULL);
+
+-- Name: wake__outbox; Type: SEQUENCE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED SEQUENCE penstock.wake__outbox
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 -- Name: wake_any; Type: SEQUENCE; Schema: penstock; Owner: -
 
@@ -5351,10 +8220,35 @@ ALTER TABLE ONLY penstock.actor_binding
 ALTER TABLE ONLY penstock.catalog
     ADD CONSTRAINT catalog_pkey PRIMARY KEY (path, version);
 
+-- Name: consumer_dead_letter consumer_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.consumer_dead_letter
+    ADD CONSTRAINT consumer_dead_letter_pkey PRIMARY KEY (dead_letter_id);
+
+-- Name: consumer_registry consumer_registry_event_domain_event_type_event_stream_cons_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.consumer_registry
+    ADD CONSTRAINT consumer_registry_event_domain_event_type_event_stream_cons_key UNIQUE NULLS NOT DISTINCT (event_domain, event_type, event_stream, consumer_id);
+
+-- Name: consumer_registry consumer_registry_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.consumer_registry
+    ADD CONSTRAINT consumer_registry_pkey PRIMARY KEY (consumer_id);
+
 -- Name: dot_config dot_config_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.dot_config
     ADD CONSTRAINT dot_config_pkey PRIMARY KEY (key);
+
+-- Name: event_broadcast event_broadcast_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_broadcast
+    ADD CONSTRAINT event_broadcast_pkey PRIMARY KEY (hour, event_domain, event_type);
+
+-- Name: event_cursor event_cursor_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_cursor
+    ADD CONSTRAINT event_cursor_pkey PRIMARY KEY (cursor_name);
 
 -- Name: event_domain event_domain_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -5365,6 +8259,21 @@ ALTER TABLE ONLY penstock.event_domain
 
 ALTER TABLE ONLY penstock.event_outbox
     ADD CONSTRAINT event_outbox_pkey PRIMARY KEY (event_id, created_at);
+
+-- Name: event_read event_read_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_read
+    ADD CONSTRAINT event_read_pkey PRIMARY KEY (recipient_ref, event_id, read_at);
+
+-- Name: event_subscription event_subscription_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_subscription
+    ADD CONSTRAINT event_subscription_pkey PRIMARY KEY (event_subscription_id);
+
+-- Name: event_subscription event_subscription_recipient_ref_event_domain_event_type_ev_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_subscription
+    ADD CONSTRAINT event_subscription_recipient_ref_event_domain_event_type_ev_key UNIQUE NULLS NOT DISTINCT (recipient_ref, event_domain, event_type, event_stream, scope_subject_table, scope_filter);
 
 -- Name: event_type_registry event_type_registry_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -5405,6 +8314,46 @@ ALTER TABLE ONLY penstock.ingest_message
 
 ALTER TABLE ONLY penstock.ingest_position
     ADD CONSTRAINT ingest_position_pkey PRIMARY KEY (path, part);
+
+-- Name: iu_outbound_route iu_outbound_route_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_outbound_route
+    ADD CONSTRAINT iu_outbound_route_pkey PRIMARY KEY (route_code);
+
+-- Name: iu_route_attempt iu_route_attempt_idempotency_key_attempt_no_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_route_attempt
+    ADD CONSTRAINT iu_route_attempt_idempotency_key_attempt_no_key UNIQUE (idempotency_key, attempt_no);
+
+-- Name: iu_route_attempt iu_route_attempt_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_route_attempt
+    ADD CONSTRAINT iu_route_attempt_pkey PRIMARY KEY (attempt_id);
+
+-- Name: iu_route_dead_letter iu_route_dead_letter_idempotency_key_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_route_dead_letter
+    ADD CONSTRAINT iu_route_dead_letter_idempotency_key_key UNIQUE (idempotency_key);
+
+-- Name: iu_route_dead_letter iu_route_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_route_dead_letter
+    ADD CONSTRAINT iu_route_dead_letter_pkey PRIMARY KEY (dead_letter_id);
+
+-- Name: iu_route_worker_cursor iu_route_worker_cursor_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_route_worker_cursor
+    ADD CONSTRAINT iu_route_worker_cursor_pkey PRIMARY KEY (worker_name);
+
+-- Name: iu_sql_event_route iu_sql_event_route_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_sql_event_route
+    ADD CONSTRAINT iu_sql_event_route_pkey PRIMARY KEY (route_code);
+
+-- Name: iu_sql_event_route iu_sql_event_route_route_id_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_sql_event_route
+    ADD CONSTRAINT iu_sql_event_route_route_id_key UNIQUE (route_id);
 
 -- Name: job_dead_letter job_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -5536,6 +8485,16 @@ ALTER TABLE ONLY penstock.once_key_14
 ALTER TABLE ONLY penstock.once_key_15
     ADD CONSTRAINT once_key_15_pkey PRIMARY KEY (scope, key);
 
+-- Name: outbox_base outbox_base_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.outbox_base
+    ADD CONSTRAINT outbox_base_pkey PRIMARY KEY (is_one);
+
+-- Name: outbox_tick outbox_tick_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.outbox_tick
+    ADD CONSTRAINT outbox_tick_pkey PRIMARY KEY (tick_id);
+
 -- Name: pool pool_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.pool
@@ -5591,6 +8550,18 @@ ALTER TABLE ONLY penstock.subscription_runtime
 ALTER TABLE ONLY penstock.subscription
     ADD CONSTRAINT subscription_subscription_id_key UNIQUE (subscription_id);
 
+-- Name: consumer_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE UNIQUE INDEX consumer_dead_letter_open ON penstock.consumer_dead_letter USING btree (consumer_id, event_id) WHERE (resolved_at IS NULL);
+
+-- Name: consumer_dispatch_age; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX consumer_dispatch_age ON penstock.consumer_dispatch USING brin (dispatched_at);
+
+-- Name: consumer_dispatch_recent; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX consumer_dispatch_recent ON penstock.consumer_dispatch USING btree (consumer_id, dispatched_at);
+
 -- Name: event_outbox_order; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX event_outbox_order ON ONLY penstock.event_outbox USING btree (tx_id, seq);
@@ -5615,6 +8586,26 @@ CREATE INDEX ingest_dead_letter_open ON penstock.ingest_dead_letter USING btree 
 
 CREATE INDEX ingest_message_id ON ONLY penstock.ingest_message USING btree (subscription, message_id);
 
+-- Name: iu_route_attempt_dry; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_route_attempt_dry ON penstock.iu_route_attempt USING btree (route_code, attempted_at) WHERE (status = 'dry_run'::text);
+
+-- Name: iu_route_attempt_queued; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_route_attempt_queued ON penstock.iu_route_attempt USING btree (job_id) WHERE (status = 'queued'::text);
+
+-- Name: iu_route_attempt_recent; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_route_attempt_recent ON penstock.iu_route_attempt USING btree (attempted_at);
+
+-- Name: iu_route_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_route_dead_letter_open ON penstock.iu_route_dead_letter USING btree (dead_letter_id) WHERE (resolved_at IS NULL);
+
+-- Name: ix_event_subscription_lookup; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX ix_event_subscription_lookup ON penstock.event_subscription USING btree (event_domain, event_type, event_stream) WHERE (NOT mute);
+
 -- Name: job_dead_letter_job; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_dead_letter_job ON penstock.job_dead_letter USING btree (job_id);
@@ -5622,6 +8613,10 @@ CREATE INDEX job_dead_letter_job ON penstock.job_dead_letter USING btree (job_id
 -- Name: job_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_dead_letter_open ON penstock.job_dead_letter USING btree (dead_letter_id) WHERE (resolved_at IS NULL);
+
+-- Name: job_enqueued; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_enqueued ON ONLY penstock.job USING brin (enqueued_at) WITH (pages_per_range='32', autosummarize='on');
 
 -- Name: job_queue_due; Type: INDEX; Schema: penstock; Owner: -
 
@@ -5719,6 +8714,10 @@ CREATE INDEX once_key_15_expires_at_idx ON penstock.once_key_15 USING brin (expi
 
 CREATE INDEX schedule_due ON penstock.schedule USING btree (next_run_at) WHERE enabled;
 
+-- Name: sql_event_route_note_recent; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX sql_event_route_note_recent ON penstock.sql_event_route_note USING btree (route_code, noted_at);
+
 -- Name: once_key_00_pkey; Type: INDEX ATTACH; Schema: penstock; Owner: -
 
 ALTER INDEX penstock.once_key_pkey ATTACH PARTITION penstock.once_key_00_pkey;
@@ -5804,6 +8803,16 @@ CREATE OR REPLACE VIEW penstock.v_executor_subscription_health AS
      LEFT JOIN penstock.job_subscription s ON ((s.executor_id = e.executor_id)))
   GROUP BY e.executor_id;
 
+-- Name: consumer_registry consumer_registry_event_domain_event_type_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.consumer_registry
+    ADD CONSTRAINT consumer_registry_event_domain_event_type_fkey FOREIGN KEY (event_domain, event_type) REFERENCES penstock.event_type_registry(event_domain, event_type);
+
+-- Name: event_subscription event_subscription_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.event_subscription
+    ADD CONSTRAINT event_subscription_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
+
 -- Name: event_type_registry event_type_registry_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.event_type_registry
@@ -5813,6 +8822,21 @@ ALTER TABLE ONLY penstock.event_type_registry
 
 ALTER TABLE ONLY penstock.ingest_position
     ADD CONSTRAINT ingest_position_path_fkey FOREIGN KEY (path) REFERENCES penstock.subscription(path);
+
+-- Name: iu_outbound_route iu_outbound_route_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_outbound_route
+    ADD CONSTRAINT iu_outbound_route_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
+
+-- Name: iu_route_worker_cursor iu_route_worker_cursor_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_route_worker_cursor
+    ADD CONSTRAINT iu_route_worker_cursor_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
+
+-- Name: iu_sql_event_route iu_sql_event_route_target_event_domain_target_event_type_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_sql_event_route
+    ADD CONSTRAINT iu_sql_event_route_target_event_domain_target_event_type_fkey FOREIGN KEY (target_event_domain, target_event_type) REFERENCES penstock.event_type_registry(event_domain, event_type);
 
 -- Name: job_subscription job_subscription_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
@@ -5874,6 +8898,14 @@ REVOKE ALL ON FUNCTION penstock.backlog_reason(p_executor text, p_pool text, p_j
 -- Name: FUNCTION bodies_are_json(p_stage text, p_attempts text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.bodies_are_json(p_stage text, p_attempts text[]) FROM PUBLIC;
+
+-- Name: FUNCTION broadcasts_count(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.broadcasts_count(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION broadcasts_warn(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.broadcasts_warn() FROM PUBLIC;
 
 -- Name: FUNCTION bytes_are_json(p_body bytea); Type: ACL; Schema: penstock; Owner: -
 
@@ -5973,6 +9005,44 @@ REVOKE ALL ON FUNCTION penstock.config_for_kind(p_prefix text, p_kind text, p_de
 
 REVOKE ALL ON FUNCTION penstock.config_text(p_key text, p_default text) FROM PUBLIC;
 
+-- Name: FUNCTION consumer_check(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_priority integer, p_rate_per_s numeric); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumer_check(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_priority integer, p_rate_per_s numeric) FROM PUBLIC;
+
+-- Name: FUNCTION consumer_dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumer_dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
+
+-- Name: TABLE event_outbox; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.event_outbox TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_outbox TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_outbox TO penstock_reader;
+
+-- Name: FUNCTION consumer_dispatch_one(p_event penstock.event_outbox, p_consumer text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumer_dispatch_one(p_event penstock.event_outbox, p_consumer text) FROM PUBLIC;
+
+-- Name: FUNCTION consumer_plans(p_events penstock.event_outbox[], p_consumer text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumer_plans(p_events penstock.event_outbox[], p_consumer text) FROM PUBLIC;
+
+-- Name: FUNCTION consumer_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumer_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION consumers_dispatch(p_events penstock.event_outbox[], p_consumer text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumers_dispatch(p_events penstock.event_outbox[], p_consumer text) FROM PUBLIC;
+
+-- Name: FUNCTION consumers_dispatch_apart(p_events penstock.event_outbox[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) FROM PUBLIC;
+
+-- Name: FUNCTION counts_added(p_a jsonb, p_b jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.counts_added(p_a jsonb, p_b jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION cron_field(p_field text, p_low integer, p_high integer, p_names text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.cron_field(p_field text, p_low integer, p_high integer, p_names text[]) FROM PUBLIC;
@@ -5984,6 +9054,28 @@ REVOKE ALL ON FUNCTION penstock.cron_local_next(p_from timestamp without time zo
 -- Name: FUNCTION cron_next(p_cron text, p_after timestamp with time zone, p_timezone text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.cron_next(p_cron text, p_after timestamp with time zone, p_timezone text) FROM PUBLIC;
+
+-- Name: TABLE event_cursor; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.event_cursor TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_cursor TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_cursor TO penstock_reader;
+
+-- Name: FUNCTION cursor_moved(p_cursor penstock.event_cursor, p_events penstock.event_outbox[], p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cursor_moved(p_cursor penstock.event_cursor, p_events penstock.event_outbox[], p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION cursor_page(p_cursor penstock.event_cursor, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cursor_page(p_cursor penstock.event_cursor, p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION cursor_taken(p_cursor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cursor_taken(p_cursor text) FROM PUBLIC;
+
+-- Name: FUNCTION cursors_watch(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cursors_watch() FROM PUBLIC;
 
 -- Name: FUNCTION dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
 
@@ -6008,6 +9100,34 @@ REVOKE ALL ON FUNCTION penstock.error_bounded(p_error jsonb) FROM PUBLIC;
 -- Name: FUNCTION event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text) FROM PUBLIC;
+
+-- Name: FUNCTION event_page(p_from pg_snapshot, p_to pg_snapshot, p_tx xid8, p_seq bigint, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_page(p_from pg_snapshot, p_to pg_snapshot, p_tx xid8, p_seq bigint, p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION event_recipients(p_event penstock.event_outbox); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_recipients(p_event penstock.event_outbox) FROM PUBLIC;
+
+-- Name: FUNCTION event_rules(p_event penstock.event_outbox); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_rules(p_event penstock.event_outbox) FROM PUBLIC;
+
+-- Name: FUNCTION event_told(p_event penstock.event_outbox); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_told(p_event penstock.event_outbox) FROM PUBLIC;
+
+-- Name: FUNCTION event_type_checked(p_event_domain text, p_event_type text, p_event_stream text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_type_checked(p_event_domain text, p_event_type text, p_event_stream text) FROM PUBLIC;
+
+-- Name: FUNCTION events_audit(p_age interval, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.events_audit(p_age interval, p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION events_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.events_sweep(p_limit integer) FROM PUBLIC;
 
 -- Name: FUNCTION execute_one(p_request jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -6040,6 +9160,28 @@ GRANT ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_c
 REVOKE ALL ON FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_config_set(p_key text, p_value text, p_actor text) TO workflow_admin;
 
+-- Name: FUNCTION fn_consumer_dispatch(p_event_id uuid); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_consumer_dispatch(p_event_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_consumer_dispatch(p_event_id uuid) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_consumer_dispatch(p_event_id uuid) TO workflow_admin;
+
+-- Name: FUNCTION fn_consumer_dispatch_run(p_cursor text, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_consumer_dispatch_run(p_cursor text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_consumer_dispatch_run(p_cursor text, p_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_consumer_dispatch_run(p_cursor text, p_limit integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_consumer_register(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_job_kind text, p_executor text, p_idempotency_key_template text, p_payload_ref_template text, p_priority integer, p_registered_by text, p_rate_per_s numeric, p_fail_closed boolean, p_notes text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_consumer_register(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_job_kind text, p_executor text, p_idempotency_key_template text, p_payload_ref_template text, p_priority integer, p_registered_by text, p_rate_per_s numeric, p_fail_closed boolean, p_notes text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_consumer_register(p_consumer_id text, p_event_domain text, p_event_type text, p_event_stream text, p_job_kind text, p_executor text, p_idempotency_key_template text, p_payload_ref_template text, p_priority integer, p_registered_by text, p_rate_per_s numeric, p_fail_closed boolean, p_notes text) TO workflow_admin;
+
+-- Name: FUNCTION fn_consumer_set(p_consumer_id text, p_enabled boolean, p_dry_run boolean, p_reviewed_by text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_consumer_set(p_consumer_id text, p_enabled boolean, p_dry_run boolean, p_reviewed_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_consumer_set(p_consumer_id text, p_enabled boolean, p_dry_run boolean, p_reviewed_by text) TO workflow_admin;
+
 -- Name: FUNCTION fn_dead_letter_replay(p_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text) FROM PUBLIC;
@@ -6054,6 +9196,40 @@ GRANT ALL ON FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text, p
 
 REVOKE ALL ON FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_event_inbox(p_recipient_ref text, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer) TO penstock_reader;
+
+-- Name: FUNCTION fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_event_mark_read(p_recipient_ref text, p_event_ids uuid[]) TO penstock_reader;
+
+-- Name: FUNCTION fn_event_recipients(p_event_id uuid); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_event_recipients(p_event_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_event_recipients(p_event_id uuid) TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_event_recipients(p_event_id uuid) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_event_recipients(p_event_id uuid) TO penstock_reader;
+
+-- Name: FUNCTION fn_event_subscription_set(p_recipient_ref text, p_event_domain text, p_event_type text, p_event_stream text, p_mute boolean, p_actor text, p_scope_subject_table text, p_scope_filter jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_event_subscription_set(p_recipient_ref text, p_event_domain text, p_event_type text, p_event_stream text, p_mute boolean, p_actor text, p_scope_subject_table text, p_scope_filter jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_event_subscription_set(p_recipient_ref text, p_event_domain text, p_event_type text, p_event_stream text, p_mute boolean, p_actor text, p_scope_subject_table text, p_scope_filter jsonb) TO workflow_admin;
 
 -- Name: FUNCTION fn_event_type_register(p_event_domain text, p_event_type text, p_event_stream text, p_actor text, p_payload_contract jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -6115,6 +9291,17 @@ REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runt
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO workflow_admin;
 
+-- Name: FUNCTION fn_iu_core_routes_enabled(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO penstock_reader;
+
 -- Name: FUNCTION fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) FROM PUBLIC;
@@ -6124,6 +9311,45 @@ GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_typ
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO workflow_admin;
+
+-- Name: FUNCTION fn_iu_route_dead_letter_replay(p_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_dead_letter_replay(p_id bigint, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_dead_letter_replay(p_id bigint, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_iu_route_deliver(p_attempt_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) TO workflow_admin;
+
+-- Name: FUNCTION fn_iu_route_sent(p_attempt_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) TO workflow_admin;
+
+-- Name: FUNCTION fn_iu_route_worker_enabled(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_enabled() TO penstock_reader;
+
+-- Name: FUNCTION fn_iu_route_worker_run(p_worker_name text, p_batch_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_worker_run(p_worker_name text, p_batch_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_run(p_worker_name text, p_batch_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_run(p_worker_name text, p_batch_limit integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_iu_route_worker_set(p_worker_name text, p_event_domain text, p_reset boolean, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_worker_set(p_worker_name text, p_event_domain text, p_reset boolean, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_set(p_worker_name text, p_event_domain text, p_reset boolean, p_actor text) TO workflow_admin;
 
 -- Name: FUNCTION fn_job_cancel(p_job_id bigint, p_actor text, p_reason text); Type: ACL; Schema: penstock; Owner: -
 
@@ -6217,6 +9443,22 @@ GRANT ALL ON FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[
 REVOKE ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) TO workflow_admin;
 
+-- Name: FUNCTION fn_outbound_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_outbound_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_outbound_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_outbox_rebase(p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_outbox_rebase(p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_outbox_rebase(p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_outbox_tick(p_force boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean) TO workflow_admin;
+
 -- Name: FUNCTION fn_pool_set(p_pool text, p_note text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_pool_set(p_pool text, p_note text, p_actor text) FROM PUBLIC;
@@ -6273,6 +9515,26 @@ GRANT ALL ON FUNCTION penstock.fn_schedule_drop(p_schedule_id text, p_actor text
 
 REVOKE ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, p_cron text, p_every interval, p_timezone text, p_enabled boolean, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_sql_event_route_apply(p_route_code text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_sql_event_route_apply(p_route_code text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_route_apply(p_route_code text) TO workflow_admin;
+
+-- Name: FUNCTION fn_sql_event_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_sql_event_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_sql_event_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text) TO workflow_admin;
 
 -- Name: FUNCTION fn_subscription_move(p_path text, p_action text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -6420,6 +9682,10 @@ REVOKE ALL ON FUNCTION penstock.jobs_finished(p_job_ids bigint[], p_tokens bigin
 
 REVOKE ALL ON FUNCTION penstock.jobs_promote(p_job_ids bigint[]) FROM PUBLIC;
 
+-- Name: FUNCTION keys_beyond(p_object jsonb, p_keys text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.keys_beyond(p_object jsonb, p_keys text[]) FROM PUBLIC;
+
 -- Name: FUNCTION lane_heads(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.lane_heads(p_rows penstock.job_request[]) FROM PUBLIC;
@@ -6464,6 +9730,10 @@ REVOKE ALL ON FUNCTION penstock.leases_reap(p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.local_instant(p_local timestamp without time zone, p_timezone text) FROM PUBLIC;
 
+-- Name: FUNCTION names_of(p_list jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.names_of(p_list jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION once_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.once_sweep(p_limit integer) FROM PUBLIC;
@@ -6471,6 +9741,36 @@ REVOKE ALL ON FUNCTION penstock.once_sweep(p_limit integer) FROM PUBLIC;
 -- Name: FUNCTION once_take(p_scope text, p_key text, p_ref text, p_ttl text, p_until timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.once_take(p_scope text, p_key text, p_ref text, p_ttl text, p_until timestamp with time zone) FROM PUBLIC;
+
+-- Name: TABLE iu_outbound_route; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_outbound_route TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_outbound_route TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_outbound_route TO penstock_reader;
+
+-- Name: FUNCTION outbound_route_check(p_route penstock.iu_outbound_route, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.outbound_route_check(p_route penstock.iu_outbound_route, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION outbound_route_defined(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.outbound_route_defined(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION outbox_guard(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.outbox_guard() FROM PUBLIC;
+
+-- Name: FUNCTION outbox_head(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.outbox_head() FROM PUBLIC;
+
+-- Name: FUNCTION outbox_is_due(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.outbox_is_due() FROM PUBLIC;
+
+-- Name: FUNCTION outbox_tick_insert(p_is_fresh boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.outbox_tick_insert(p_is_fresh boolean) FROM PUBLIC;
 
 -- Name: FUNCTION partition_ensure(p_parent text, p_at timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 
@@ -6512,9 +9812,73 @@ REVOKE ALL ON FUNCTION penstock.queue_analyze() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.retry_delay_ms(p_attempt integer) FROM PUBLIC;
 
+-- Name: FUNCTION review_check(p_what text, p_has_run_dry boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.review_check(p_what text, p_has_run_dry boolean) FROM PUBLIC;
+
 -- Name: FUNCTION role_advice(p_role text, p_statement text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.role_advice(p_role text, p_statement text) FROM PUBLIC;
+
+-- Name: FUNCTION route_dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.route_dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION route_delivered(p_route penstock.iu_outbound_route, p_event penstock.event_outbox, p_key text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.route_delivered(p_route penstock.iu_outbound_route, p_event penstock.event_outbox, p_key text) FROM PUBLIC;
+
+-- Name: FUNCTION route_replay(p_dead_letter_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.route_replay(p_dead_letter_id bigint, p_actor text) FROM PUBLIC;
+
+-- Name: TABLE iu_route_attempt; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_route_attempt TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_route_attempt TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_route_attempt TO penstock_reader;
+
+-- Name: FUNCTION route_sent(p_attempt penstock.iu_route_attempt); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.route_sent(p_attempt penstock.iu_route_attempt) FROM PUBLIC;
+
+-- Name: FUNCTION routes_bury(p_attempts bigint[], p_events penstock.event_outbox[], p_reason text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_bury(p_attempts bigint[], p_events penstock.event_outbox[], p_reason text) FROM PUBLIC;
+
+-- Name: TABLE iu_route_worker_cursor; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_route_worker_cursor TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_route_worker_cursor TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_route_worker_cursor TO penstock_reader;
+
+-- Name: FUNCTION routes_failed(p_worker penstock.iu_route_worker_cursor, p_event penstock.event_outbox, p_message text, p_sqlstate text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_failed(p_worker penstock.iu_route_worker_cursor, p_event penstock.event_outbox, p_message text, p_sqlstate text) FROM PUBLIC;
+
+-- Name: FUNCTION routes_for(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_for(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]) FROM PUBLIC;
+
+-- Name: FUNCTION routes_queue(p_attempts bigint[], p_events penstock.event_outbox[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_queue(p_attempts bigint[], p_events penstock.event_outbox[]) FROM PUBLIC;
+
+-- Name: FUNCTION routes_run(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_run(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]) FROM PUBLIC;
+
+-- Name: FUNCTION routes_run_apart(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_run_apart(p_worker penstock.iu_route_worker_cursor, p_events penstock.event_outbox[]) FROM PUBLIC;
+
+-- Name: FUNCTION routes_settle(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_settle(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION routes_tick(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routes_tick() FROM PUBLIC;
 
 -- Name: FUNCTION runtime_checked(p_held penstock.subscription_runtime, p_token bigint); Type: ACL; Schema: penstock; Owner: -
 
@@ -6553,6 +9917,143 @@ REVOKE ALL ON FUNCTION penstock.schedules_run(p_limit integer) FROM PUBLIC;
 -- Name: FUNCTION silence_watch(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.silence_watch() FROM PUBLIC;
+
+-- Name: FUNCTION snapshot_shifted(p_snapshot pg_snapshot, p_base bigint, p_own xid8); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.snapshot_shifted(p_snapshot pg_snapshot, p_base bigint, p_own xid8) FROM PUBLIC;
+
+-- Name: FUNCTION sql_call_done(p_route_code text, p_args jsonb, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION sql_call_statement(p_route_code text, p_args jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO workflow_admin;
+
+-- Name: TABLE iu_sql_event_route; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_sql_event_route TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_sql_event_route TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_sql_event_route TO penstock_reader;
+
+-- Name: FUNCTION sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text, p_now penstock.sql_route_context); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text, p_now penstock.sql_route_context) FROM PUBLIC;
+
+-- Name: FUNCTION sql_ddl_fired(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_ddl_fired() FROM PUBLIC;
+
+-- Name: FUNCTION sql_ddl_objects(p_event text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_ddl_objects(p_event text) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_body(p_route penstock.iu_sql_event_route, p_table regclass); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_body(p_route penstock.iu_sql_event_route, p_table regclass) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_check(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_check(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_checked(p_payload jsonb, p_route_code text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_checked(p_payload jsonb, p_route_code text) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_columns(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_columns(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_context_now(p_is_keyed boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_context_now(p_is_keyed boolean) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_ddl(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_ddl(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_defined(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_defined(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_dry(p_route_code text, p_table regclass); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_dry(p_route_code text, p_table regclass) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_joined(p_columns text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_noted(p_route_code text, p_outcome text, p_events bigint, p_sample jsonb, p_detail text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_noted(p_route_code text, p_outcome text, p_events bigint, p_sample jsonb, p_detail text) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass, p_there text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass, p_there text[]) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_read(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_read(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_routine(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_routine(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_rows(p_route penstock.iu_sql_event_route, p_table regclass); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_rows(p_route penstock.iu_sql_event_route, p_table regclass) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_sized(p_payload jsonb, p_route_code text, p_small_bytes integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_sized(p_payload jsonb, p_route_code text, p_small_bytes integer) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_state(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) TO penstock_reader;
+
+-- Name: FUNCTION sql_route_statement(p_route penstock.iu_sql_event_route, p_table regclass, p_values text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_statement(p_route penstock.iu_sql_event_route, p_table regclass, p_values text) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_table(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_table(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_table_check(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_table_check(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_trigger(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_trigger(p_route penstock.iu_sql_event_route) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_untriggered(p_trigger text, p_but regclass); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_untriggered(p_trigger text, p_but regclass) FROM PUBLIC;
 
 -- Name: FUNCTION stage_drop(p_stage text); Type: ACL; Schema: penstock; Owner: -
 
@@ -6594,6 +10095,18 @@ REVOKE ALL ON FUNCTION penstock.subscription_schedule(p_path text, p_actor penst
 
 REVOKE ALL ON FUNCTION penstock.subscriptions_watch() FROM PUBLIC;
 
+-- Name: FUNCTION table_key(p_table regclass); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.table_key(p_table regclass) FROM PUBLIC;
+
+-- Name: FUNCTION template_format(p_template text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.template_format(p_template text) FROM PUBLIC;
+
+-- Name: FUNCTION template_rendered(p_format text, p_event penstock.event_outbox); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.template_rendered(p_format text, p_event penstock.event_outbox) FROM PUBLIC;
+
 -- Name: FUNCTION tick_part(p_part text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.tick_part(p_part text) FROM PUBLIC;
@@ -6601,6 +10114,10 @@ REVOKE ALL ON FUNCTION penstock.tick_part(p_part text) FROM PUBLIC;
 -- Name: FUNCTION timezone_checked(p_timezone text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.timezone_checked(p_timezone text) FROM PUBLIC;
+
+-- Name: FUNCTION tx_shifted(p_tx xid8, p_base bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.tx_shifted(p_tx xid8, p_base bigint) FROM PUBLIC;
 
 -- Name: FUNCTION wake(p_domains text[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -6622,11 +10139,29 @@ GRANT SELECT ON TABLE penstock.catalog TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.catalog TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.catalog TO penstock_reader;
 
+-- Name: TABLE consumer_dispatch; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.consumer_dispatch TO workflow_admin;
+GRANT SELECT ON TABLE penstock.consumer_dispatch TO dot_executor;
+GRANT SELECT ON TABLE penstock.consumer_dispatch TO penstock_reader;
+
+-- Name: TABLE consumer_registry; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.consumer_registry TO workflow_admin;
+GRANT SELECT ON TABLE penstock.consumer_registry TO dot_executor;
+GRANT SELECT ON TABLE penstock.consumer_registry TO penstock_reader;
+
 -- Name: TABLE dot_config; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.dot_config TO workflow_admin;
 GRANT SELECT ON TABLE penstock.dot_config TO dot_executor;
 GRANT SELECT ON TABLE penstock.dot_config TO penstock_reader;
+
+-- Name: TABLE event_broadcast; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.event_broadcast TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_broadcast TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_broadcast TO penstock_reader;
 
 -- Name: TABLE event_domain; Type: ACL; Schema: penstock; Owner: -
 
@@ -6634,11 +10169,11 @@ GRANT SELECT ON TABLE penstock.event_domain TO workflow_admin;
 GRANT SELECT ON TABLE penstock.event_domain TO dot_executor;
 GRANT SELECT ON TABLE penstock.event_domain TO penstock_reader;
 
--- Name: TABLE event_outbox; Type: ACL; Schema: penstock; Owner: -
+-- Name: TABLE event_subscription; Type: ACL; Schema: penstock; Owner: -
 
-GRANT SELECT ON TABLE penstock.event_outbox TO workflow_admin;
-GRANT SELECT ON TABLE penstock.event_outbox TO dot_executor;
-GRANT SELECT ON TABLE penstock.event_outbox TO penstock_reader;
+GRANT SELECT ON TABLE penstock.event_subscription TO workflow_admin;
+GRANT SELECT ON TABLE penstock.event_subscription TO dot_executor;
+GRANT SELECT ON TABLE penstock.event_subscription TO penstock_reader;
 
 -- Name: TABLE event_type_registry; Type: ACL; Schema: penstock; Owner: -
 
@@ -6698,6 +10233,12 @@ GRANT SELECT ON TABLE penstock.job_subscription TO workflow_admin;
 GRANT SELECT ON TABLE penstock.job_subscription TO dot_executor;
 GRANT SELECT ON TABLE penstock.job_subscription TO penstock_reader;
 
+-- Name: TABLE outbox_tick; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.outbox_tick TO workflow_admin;
+GRANT SELECT ON TABLE penstock.outbox_tick TO dot_executor;
+GRANT SELECT ON TABLE penstock.outbox_tick TO penstock_reader;
+
 -- Name: TABLE pool; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.pool TO workflow_admin;
@@ -6714,6 +10255,24 @@ GRANT SELECT ON TABLE penstock.queue_heartbeat TO penstock_reader;
 
 GRANT SELECT ON TABLE penstock.schema_migration TO PUBLIC;
 
+-- Name: TABLE sql_event_route_note; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.sql_event_route_note TO workflow_admin;
+GRANT SELECT ON TABLE penstock.sql_event_route_note TO dot_executor;
+GRANT SELECT ON TABLE penstock.sql_event_route_note TO penstock_reader;
+
+-- Name: TABLE v_consumer_dispatch_recent; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_consumer_dispatch_recent TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_consumer_dispatch_recent TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_consumer_dispatch_recent TO penstock_reader;
+
+-- Name: TABLE v_consumer_registry_active; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_consumer_registry_active TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_consumer_registry_active TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_consumer_registry_active TO penstock_reader;
+
 -- Name: TABLE v_dead_letter; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.v_dead_letter TO workflow_admin;
@@ -6723,6 +10282,12 @@ GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_mot;
 GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_dead_letter TO penstock_reader;
+
+-- Name: TABLE v_event_cursor; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_event_cursor TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_event_cursor TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_event_cursor TO penstock_reader;
 
 -- Name: TABLE v_job; Type: ACL; Schema: penstock; Owner: -
 
@@ -6774,6 +10339,24 @@ GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_reader;
 
+-- Name: TABLE v_iu_route_attempt_recent; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_iu_route_attempt_recent TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_iu_route_attempt_recent TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_iu_route_attempt_recent TO penstock_reader;
+
+-- Name: TABLE v_iu_route_dead_letter_open; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_iu_route_dead_letter_open TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_iu_route_dead_letter_open TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_iu_route_dead_letter_open TO penstock_reader;
+
+-- Name: TABLE v_iu_route_worker_status; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_iu_route_worker_status TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_iu_route_worker_status TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_iu_route_worker_status TO penstock_reader;
+
 -- Name: TABLE v_job_queue_backlog; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.v_job_queue_backlog TO workflow_admin;
@@ -6804,6 +10387,12 @@ GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_queue_health TO penstock_reader;
 
+-- Name: TABLE v_sql_event_route_active; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_sql_event_route_active TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_sql_event_route_active TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_sql_event_route_active TO penstock_reader;
+
 -- Name: TABLE v_subscription; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.v_subscription TO workflow_admin;
@@ -6813,6 +10402,12 @@ GRANT SELECT ON TABLE penstock.v_subscription TO penstock_mot;
 GRANT SELECT ON TABLE penstock.v_subscription TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_subscription TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_subscription TO penstock_reader;
+
+-- Name: TABLE v_subscription_broadcast_used; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_subscription_broadcast_used TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_subscription_broadcast_used TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_subscription_broadcast_used TO penstock_reader;
 
 -- Name: TABLE v_subscription_event; Type: ACL; Schema: penstock; Owner: -
 

@@ -33,6 +33,8 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('queue.result.max_bytes', '65536', 'system:migrate'),
   ('queue.error.max_bytes', '16384', 'system:migrate'),
   ('queue.causation.max_depth', '32', 'system:migrate'),
+  ('queue.consumer_dispatch.max_depth', '8', 'system:migrate'),
+  ('queue.cursor.stall_s', '60', 'system:migrate'),
   ('subscription.lease_ms', '15000', 'system:migrate'),
   ('subscription.stall_s', '60', 'system:migrate'),
   ('execution.input.max_bytes', '1048576', 'system:migrate'),
@@ -55,7 +57,7 @@ do $$
 declare
   v_name text;
 begin
-  for v_name in select 'wake_' || event_domain from penstock.event_domain union all select 'wake_any' loop
+  for v_name in select 'wake_' || event_domain from penstock.event_domain union all select unnest(array['wake_any', 'wake__outbox']) loop
     if to_regclass('penstock.' || v_name) is null then
       execute format('create unlogged sequence penstock.%I', v_name);
     end if;
@@ -66,7 +68,8 @@ insert into penstock.event_type_registry (event_domain, event_type, event_stream
 select 'system', t, 'alert', 'system:migrate'
   from unnest(array['queue_worker_silent', 'subscription.message.dead_lettered', 'subscription.stalled', 'subscription.unattended',
                     'subscription.rate_limited', 'subscription.data_loss', 'subscription.data_loss_refused', 'subscription.read_again',
-                    'subscription.source_unavailable', 'subscription.source_recovered']) t
+                    'subscription.source_unavailable', 'subscription.source_recovered', 'subscription_broadcast',
+                    'cursor_stalled', 'events_missed']) t
 union all
 select 'system', 'subscription.' || t, 'update', 'system:migrate'
   from unnest(array['registered', 'activated', 'paused', 'resumed', 'draining', 'deactivated']) t
@@ -79,3 +82,52 @@ select 'default', 'PG_worker', true, 'system:migrate'
  where not exists (select from penstock.job_subscription s where s.executor_id = 'default');
 
 select penstock.partitions_ahead();
+
+-- Readers of the event log begin where it stands.
+insert into penstock.event_cursor (cursor_name, tick_id)
+select n, t.tick_id from (select penstock.fn_outbox_tick(true) as tick_id where not exists (select from penstock.event_cursor)) t,
+       unnest(array['consumers', 'broadcasts', 'audit', 'route:iu_outbound_default']) n;
+insert into penstock.iu_route_worker_cursor (worker_name, set_by) values ('iu_outbound_default', 'system:migrate') on conflict do nothing;
+
+-- Subscriptions of the first document, muted: a recipient that wants them unmutes its own.
+insert into penstock.event_subscription (recipient_ref, event_domain, event_type, event_stream, mute, set_by)
+select r.recipient_ref, r.event_domain, r.event_type, r.event_stream, true, 'system:migrate'
+  from (values ('role:workflow_admin', 'staging', null, 'birth'), ('role:workflow_admin', 'staging', null, 'update'),
+               ('role:dot_executor', 'dot', null, null), ('agency:integrity', 'health', null, 'alert'),
+               ('role:kg_indexer', 'kg', null, null),
+               ('role:auto_instantiator', 'iu', 'template.instance_auto_composed', 'update'))
+         r(recipient_ref, event_domain, event_type, event_stream)
+ where not exists (select from penstock.event_subscription);
+
+-- Consumers of the second document, disabled and dry: their producers and handlers are not ours.
+insert into penstock.event_type_registry (event_domain, event_type, event_stream, registered_by) values
+  ('piece', 'piece_reordered', 'update', 'system:migrate'), ('piece', 'piece_deprecated', 'update', 'system:migrate'),
+  ('system', 'issue_resolved', 'update', 'system:migrate'), ('staging', 'record_expired', 'update', 'system:migrate'),
+  ('dot', 'run.applied', 'update', 'system:migrate'), ('birth_registry', 'entity_born', 'birth', 'system:migrate')
+on conflict do nothing;
+insert into penstock.consumer_registry (consumer_id, event_domain, event_type, job_kind, executor, idempotency_key_template,
+  payload_ref_template, registered_by)
+select c.consumer_id, c.event_domain, c.event_type, c.job_kind, 'PG_worker', '{event_id}:' || c.consumer_id, '{event_subject_ref}',
+       'system:migrate'
+  from (values ('recompose_pieces', 'piece', 'piece_reordered', 'iu_recompose_pieces'),
+               ('axis_refresh', 'piece', 'piece_deprecated', 'iu_axis_refresh'),
+               ('health_followup', 'system', 'issue_resolved', 'health_followup_review'),
+               ('staging_cleanup', 'staging', 'record_expired', 'staging_cleanup_sweep'),
+               ('kg_link_refresh', 'dot', 'run.applied', 'kg_link_refresh'),
+               ('auto_instantiate_from_template', 'birth_registry', 'entity_born', 'auto_instantiate_from_template'))
+         c(consumer_id, event_domain, event_type, job_kind)
+on conflict do nothing;
+
+-- What SQL routes run is made by functions of this version; a table that is not ours to touch any more keeps what it has.
+do $$
+declare
+  v_code text;
+begin
+  for v_code in select r.route_code from penstock.iu_sql_event_route r where r.enabled order by r.route_code loop
+    begin
+      perform penstock.fn_sql_event_route_apply(v_code);
+    exception when others then
+      raise warning 'SQL route % is as it was: %', v_code, sqlerrm;
+    end;
+  end loop;
+end $$;

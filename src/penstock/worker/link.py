@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from queue import Empty, LifoQueue
 from threading import Event
 from typing import TypeVar
 
@@ -97,3 +98,22 @@ class Link:
         self._is_cut = True
         if self._outage is not None:
             self._outage.noticed(error)
+
+
+class LinkPool:
+    """Links that handlers of one kind share: each has one to itself while it calls."""
+
+    def __init__(self, open_link: Callable[[str], Link], part: str) -> None:
+        self._open_link = open_link
+        self._part = part
+        self._idle: LifoQueue[Link] = LifoQueue()
+
+    def call(self, statement: Callable[[Connection], T]) -> T:
+        try:
+            link = self._idle.get_nowait()
+        except Empty:
+            link = self._open_link(self._part)
+        try:
+            return link.call(statement)
+        finally:
+            self._idle.put(link)

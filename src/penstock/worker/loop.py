@@ -4,16 +4,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from uuid import UUID, uuid4
 
 import structlog
 
+from penstock.credentials import Credentials, read_credentials
 from penstock.errors import DatabaseUnavailable, SettingsError, WorkerBroken
 from penstock.jobs import JobFunction
 from penstock.kernel import migrate, queue
 from penstock.kernel.connection import Connection
 from penstock.worker.beat import Beater, Ticker
+from penstock.worker.dispatch import Dispatcher
 from penstock.worker.fetch import Fetcher, Scope
 from penstock.worker.held import Shelf
 from penstock.worker.link import Link
@@ -41,6 +44,8 @@ class WorkerOptions:
     concurrency: int = 10
     poll_ms: int = 500
     grace_s: float = 30.0
+    # read anew for each delivery that needs one: a secret may have been changed
+    credentials: Path | None = None
 
     def validate(self) -> None:
         if not 1 <= self.concurrency <= 1000:
@@ -72,7 +77,7 @@ class Worker:
         self._revive = revive
         self._links: list[Link] = []
         if not only:
-            handlers = services(self._link) | tools(self._link) | dict(handlers)
+            handlers = services(self._link, self._credentials) | tools(self._link) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope
@@ -95,7 +100,9 @@ class Worker:
         self.shelf.on_suspects_done = self.fetcher.wake.set
         self.beater = Beater(self._link("beat", self._say_hello), scope, self.shelf, self.runners, self.fetcher)
         self.ticker = Ticker(self._link("tick"))
-        self.listener = Listener(self._link("listen", queue.listen), self.fetcher.wake.set)
+        self.dispatcher = Dispatcher(self._link("dispatch"))
+        self.listener = Listener(self._link("listen", queue.listen), self.fetcher.wake.set, self.dispatcher.wake.set)
+        self._only = only
 
     def stop(self) -> None:
         """Finish what has started, give the rest back, and end. Safe to call from a signal handler."""
@@ -119,6 +126,8 @@ class Worker:
             self._spawn("tick", self.ticker.run),
             self._spawn("listen", self.listener.run),
         ]
+        if not self._only:
+            others.append(self._spawn("dispatch", self.dispatcher.run))
         fetching = self._spawn("fetch", self.fetcher.run)
         broken = self._watch()
         log.info(
@@ -127,7 +136,7 @@ class Worker:
             waiting=len(self.shelf),
         )
         self._wind_down(fetching, reporting)
-        for part in (self.beater, self.ticker, self.listener):
+        for part in (self.beater, self.ticker, self.listener, self.dispatcher):
             part.stop()
         for thread in others:
             thread.join(5)
@@ -198,6 +207,9 @@ class Worker:
             log.warning("PostgreSQL is away: this worker will be reported as silent")
         finally:
             link.close()
+
+    def _credentials(self) -> Credentials:
+        return read_credentials(self.options.credentials)
 
     def _spawn(self, part: str, target: Callable[[], None]) -> threading.Thread:
         """Start a thread; should it break, so does the worker: half a worker would hold jobs and not run them."""

@@ -10,10 +10,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 
 from penstock.cli.demo import plan
+from penstock.cli.demo.changes import HOOK, Changed, change, write_secret
 from penstock.cli.demo.verdict import problems
 from penstock.cli.demo.workers import Workers, working
 from penstock.cli.explanation import Explanation, explained, show_explanation
@@ -47,6 +49,7 @@ class Outcome:
     seconds: float
     problems: list[str]
     commands: list[str]
+    changes: Changed
     messages: "Ingested | str"
     explanation: Explanation | None
 
@@ -56,7 +59,7 @@ def demo_command(
     messages: Annotated[int, typer.Option(max=200_000, hidden=True, help="How many messages; 0 for none.")] = _JOBS,
     json: AsJson = False,
 ) -> None:
-    """Run 20,000 jobs of several kinds, then 20,000 messages from NATS through Spark, and show what became of them.
+    """Run 20,000 jobs, change a table, send 20,000 messages from NATS through Spark, and show what became of them.
 
     Uses the embedded servers and a database of its own, made anew each time: your own jobs are left alone.
 
@@ -102,18 +105,21 @@ def _run(url: str, jobs: int, count: int, folder: Path) -> Outcome:
             made.job_id for made, asked in zip(enqueued, requests, strict=True) if asked["kind"] == plan.FLAKY.name
         )
         began = time.monotonic()
-        with working(url, _WORKERS, folder) as workers, Counter("jobs done", jobs) as counter:
-            _watch(connection, workers, jobs, counter)
+        with working(url, _WORKERS, folder, write_secret(folder)) as workers:
+            with Counter("jobs done", jobs) as counter:
+                _watch(connection, workers, jobs, counter)
             seconds = time.monotonic() - began
             tallies = reads.tally(connection)
             lanes = reads.lane_results(connection)
+            changes = change(connection, workers)
             messages = _messages(connection, url, count, folder, workers)
         wanted = plan.expected(jobs)
         differing = problems(tallies, wanted, lanes, wanted[plan.BOOKING.name].jobs)
         routed = 0 if isinstance(messages, str) else messages.routed
         explanation = explained(connection, routed) if routed else None
-    differing += [] if isinstance(messages, str) else messages.problems
-    return Outcome(tallies, seconds, differing, _commands(shown, routed), messages, explanation)
+    differing += changes.problems + ([] if isinstance(messages, str) else messages.problems)
+    commands = _commands(shown, changes.example, routed)
+    return Outcome(tallies, seconds, differing, commands, changes, messages, explanation)
 
 
 def _messages(connection: Connection, url: str, count: int, folder: Path, workers: Workers) -> "Ingested | str":
@@ -162,6 +168,7 @@ def _show(outcome: Outcome, jobs: int) -> None:
     )
     rate = f"{jobs / outcome.seconds:,.0f} jobs/s, the workers' start included"
     typer.echo(f"\n{jobs:,} jobs in {outcome.seconds:.1f} s through {_WORKERS} workers: {rate}")
+    _show_changes(outcome.changes)
     if isinstance(outcome.messages, str):
         typer.echo(outcome.messages)
     else:
@@ -174,6 +181,17 @@ def _show(outcome: Outcome, jobs: int) -> None:
     show_heading("look further")
     for command in outcome.commands:
         typer.echo(f"  {command}")
+
+
+def _show_changes(found: Changed) -> None:
+    show_heading("one UPDATE of a table")
+    show_table(
+        ("rows changed", "events", "jobs of the consumer, succeeded", "signed requests, received"),
+        [(found.rows, found.events, found.jobs, found.delivered)],
+    )
+    typer.echo(
+        f"\neach row became one event, one job and one signed request, all within {found.seconds:.1f} s of the update"
+    )
 
 
 def _show_messages(found: "Ingested") -> None:
@@ -190,9 +208,10 @@ def _show_messages(found: "Ingested") -> None:
     )
 
 
-def _commands(job_id: int, execution: int) -> list[str]:
+def _commands(job_id: int, event: UUID, execution: int) -> list[str]:
     """The commands to look further, as they can be pasted into the shell this was started from."""
     words = ["dlq list", "job list --status dead_lettered", f"job show {job_id}"]
+    words += [f"event show {event}", f"route review {HOOK} --outbound"]
     words += [f"subscription show {DEMO_SUBSCRIPTION}", f"explain {execution}"] if execution else []
     prefix = {"PENSTOCK_DATABASE": DATABASE}
     if os.environ.get("PENSTOCK_HOME"):

@@ -57,3 +57,9 @@ def booking(job: Job) -> Json:
     began_ns = time.monotonic_ns()
     time.sleep(0.001)
     return {"began_ns": began_ns, "ended_ns": time.monotonic_ns()}
+
+
+@job("demo.receipt")
+def receipt(job: Job) -> Json:
+    """What a consumer makes of an event: the order is its subject."""
+    return {"order": job.target_ref}

@@ -15,10 +15,10 @@ _WORDS = ("--app", "penstock.cli.demo.handlers", "--grace-s", "5")
 
 
 class Workers:
-    def __init__(self, url: str, count: int, folder: Path) -> None:
+    def __init__(self, url: str, count: int, folder: Path, credentials: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if name != "PENSTOCK_DATABASE"}
-        environment["PENSTOCK_DATABASE_URL"] = url
+        environment |= {"PENSTOCK_DATABASE_URL": url, "PENSTOCK_CREDENTIALS": str(credentials)}
         self._logs = [folder / f"worker-{number}.log" for number in range(1, count + 1)]
         self._processes = [WorkerProcess(_WORDS, environment, log) for log in self._logs]
 
@@ -40,9 +40,9 @@ class Workers:
 
 
 @contextmanager
-def working(url: str, count: int, folder: Path) -> Iterator[Workers]:
+def working(url: str, count: int, folder: Path, credentials: Path) -> Iterator[Workers]:
     """Run workers for as long as the block lasts."""
-    workers = Workers(url, count, folder)
+    workers = Workers(url, count, folder, credentials)
     try:
         yield workers
     finally:

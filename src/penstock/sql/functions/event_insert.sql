@@ -20,5 +20,6 @@ begin
     causation_event_id, causation_depth, trace)
   values (p_event_id, p_event_domain, p_event_type, p_event_stream, p_subject_table, p_subject_ref, p_payload, p_actor,
           p_correlation_id, p_causation_event_id, v_depth, p_trace);
+  perform penstock.wake(array['_outbox']);
 end
 $$;

@@ -27,7 +27,7 @@ begin
     case when p_request -> 'payload' is not null then 'penstock://input/' || v_job_id end, null,
     coalesce((p_request ->> 'priority')::integer, 0), (p_request ->> 'process_after')::timestamptz, p_request ->> 'correlation_id', null,
     coalesce(p_request ->> 'actor', 'role:' || penstock.caller()), coalesce(p_request ->> 'pool', v_target.pool, 'shared'),
-    v_target.lane, null, p_request ->> 'trace', v_target.max_attempts, null, v_target.ref, null)::penstock.job_request;
+    v_target.lane, null, p_request ->> 'trace', v_target.max_attempts, null, v_target.ref, null, null)::penstock.job_request;
   select i.job_id, i.created into execution_id, created from penstock.job_insert(array[v_request]) i;
   if created and p_request -> 'payload' is not null then
     insert into penstock.execution_input (execution_id, input) values (execution_id, p_request -> 'payload');

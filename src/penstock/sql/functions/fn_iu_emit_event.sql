@@ -15,19 +15,12 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
   v_event uuid := gen_random_uuid();
-  v_stream text;
+  v_stream text := penstock.event_type_checked(p_event_domain, p_event_type, p_event_stream);
 begin
   if greatest(length(p_subject_table), length(p_subject_ref), length(p_correlation_id), length(p_trace)) > 2000
      or length(p_idempotency_key) not between 1 and 500 then
     raise exception using errcode = 'PS011', message = format('event %s.%s: %s', p_event_domain, p_event_type,
       'subject, correlation_id and trace have at most 2000 characters, an idempotency_key 1 to 500');
-  end if;
-  select r.event_stream into v_stream from penstock.event_type_registry r
-   where r.event_domain = p_event_domain and r.event_type = p_event_type;
-  if v_stream is null or v_stream <> coalesce(p_event_stream, v_stream) then
-    raise exception using errcode = 'PS013', message = format('event type %s.%s%s is not registered', p_event_domain, p_event_type,
-      case when v_stream is null then '' else format(' in stream %s (but in %s)', p_event_stream, v_stream) end),
-      hint = 'Register it with fn_event_type_register.';
   end if;
   if p_idempotency_key is not null then
     v_event := penstock.once_take('event:' || p_event_domain || '.' || p_event_type, p_idempotency_key, v_event::text, 'event')::uuid;

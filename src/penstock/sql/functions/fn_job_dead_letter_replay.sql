@@ -15,7 +15,7 @@ begin
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
     v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
-    p_dead_letter_id, v_was.playbook_ref, v_was.subscription)::penstock.job_request]);
+    p_dead_letter_id, v_was.playbook_ref, v_was.subscription, null)::penstock.job_request]);
   update penstock.job_dead_letter d
      set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
    where d.dead_letter_id = p_dead_letter_id;

@@ -28,7 +28,7 @@ begin
   v_row := row(1, nextval('penstock.job_id_seq'), p_kind, p_idempotency_key, coalesce(p_executor, 'PG_worker'),
     p_source_ref, p_target_ref, p_payload_ref, p_safe_payload, coalesce(p_priority, 0), p_process_after, p_correlation_id,
     p_causation_event_id, coalesce(p_actor, 'role:' || penstock.caller()), coalesce(p_pool, 'shared'), p_lane,
-    p_event_domain, p_trace, p_max_attempts, null, null, null);
+    p_event_domain, p_trace, p_max_attempts, null, null, null, null);
   return (select i.job_id from penstock.job_insert(array[v_row]) i);
 end
 $$;

@@ -10,8 +10,9 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('penstock.tick', 0)) then
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
-  foreach v_part in array array['promote', 'reap', 'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'subscriptions',
-                                    'schedules'] loop
+  -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
+  foreach v_part in array array['outbox', 'dispatch', 'routes', 'broadcasts', 'cursors', 'events_sweep', 'events_audit', 'promote', 'reap',
+                                'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'subscriptions', 'schedules'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;

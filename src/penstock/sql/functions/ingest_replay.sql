@@ -38,7 +38,7 @@ begin
     'penstock://message/' || v_job_id, null, 0, null, null, null, p_actor,
     coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}', v_target.pool, 'subscription'), v_target.lane, null,
     v_letter.trace,
-    v_target.max_attempts, null, v_target.ref, v_letter.subscription)::penstock.job_request], p_checked => true);
+    v_target.max_attempts, null, v_target.ref, v_letter.subscription, null)::penstock.job_request], p_checked => true);
   update penstock.ingest_dead_letter d
      set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_execution_id = v_job_id
    where d.dead_letter_id = p_dead_letter_id;

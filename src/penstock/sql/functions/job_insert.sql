@@ -37,8 +37,9 @@ begin
   select r.job_id, now(), r.kind, r.executor, r.pool, r.lane, r.event_domain, r.priority, r.process_after,
          r.max_attempts, r.idempotency_key, r.source_ref, r.target_ref, r.payload_ref, r.safe_payload,
          r.correlation_id, r.causation_event_id,
-         case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end, r.trace, r.actor, r.replay_of,
-         r.playbook_ref, r.subscription
+         coalesce(r.causation_depth,
+                  case when r.causation_event_id is not null then penstock.causation_depth(r.causation_event_id) end),
+         r.trace, r.actor, r.replay_of, r.playbook_ref, r.subscription
     from unnest(v_rows) r;
   insert into penstock.job_queue (
     job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, event_domain, lane)

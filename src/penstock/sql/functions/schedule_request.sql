@@ -16,7 +16,7 @@ begin
                coalesce(j.executor, 'PG_worker'), j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
                coalesce(j.priority, 0), j.process_after, j.correlation_id, j.causation_event_id,
                coalesce(j.actor, p_actor), coalesce(j.pool, 'shared'), j.lane, j.event_domain, j.trace,
-               j.max_attempts, null, null, null)::penstock.job_request
+               j.max_attempts, null, null, null, null)::penstock.job_request
       from jsonb_to_record(p_job) as j (
         kind text, executor text, source_ref text, target_ref text, payload_ref text, safe_payload jsonb,
         priority integer, process_after timestamptz, correlation_id text, causation_event_id uuid, actor text, pool text,

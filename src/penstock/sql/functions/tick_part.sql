@@ -1,5 +1,6 @@
 -- tick_part: run one part of a tick on its own; what it raises stops no other part.
---   p_part   promote, reap, silence, lanes, once_keys, analyze, partitions, subscriptions, schedules
+--   p_part   outbox, dispatch, routes, broadcasts, cursors, events_sweep, events_audit, promote, reap, silence, lanes, once_keys,
+--            analyze, partitions, subscriptions, schedules
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
 --   locks    as the part does, waiting 2 s for each at most: an open transaction elsewhere must not stop the clock
@@ -12,6 +13,13 @@ begin
   begin
     -- a statement per part: each is only parsed when it is run, so one broken function breaks one part
     case p_part
+      when 'outbox' then v_did := to_jsonb(penstock.fn_outbox_tick());
+      when 'dispatch' then v_did := penstock.fn_consumer_dispatch_run(p_limit => 5000);
+      when 'broadcasts' then v_did := to_jsonb(penstock.broadcasts_count());
+      when 'routes' then v_did := penstock.routes_tick();
+      when 'cursors' then v_did := to_jsonb(penstock.cursors_watch());
+      when 'events_sweep' then v_did := to_jsonb(penstock.events_sweep());
+      when 'events_audit' then v_did := penstock.events_audit();
       when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
       when 'reap' then v_did := to_jsonb(penstock.leases_reap());
       when 'silence' then v_did := to_jsonb(penstock.silence_watch());

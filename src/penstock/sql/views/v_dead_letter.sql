@@ -9,4 +9,12 @@ select 'ingest-' || d.dead_letter_id, 'ingest', null, d.subscription, d.reason, 
        jsonb_build_object('subscription', d.subscription, 'message_id', d.message_id, 'part', d.part, 'source_offset', d.source_offset,
          'published_at', d.published_at, 'body_bytes', octet_length(d.body), 'playbook', d.playbook, 'pool', d.pool), d.dead_at,
        d.resolved_at, d.resolved_by::text, d.resolution, d.replay_execution_id, d.dead_letter_id
-  from penstock.ingest_dead_letter d;
+  from penstock.ingest_dead_letter d
+union all
+select 'event-' || d.dead_letter_id, 'event', null, d.consumer_id, d.reason, d.error, d.event_snapshot, d.dead_at,
+       d.resolved_at, d.resolved_by::text, d.resolution, d.replay_job_id, d.dead_letter_id
+  from penstock.consumer_dead_letter d
+union all
+select 'route-' || d.dead_letter_id, 'route', a.job_id, d.route_code, d.reason, d.error, d.event_snapshot, d.dead_at,
+       d.resolved_at, d.resolved_by::text, d.resolution, a.job_id, d.dead_letter_id
+  from penstock.iu_route_dead_letter d left join penstock.iu_route_attempt a on a.attempt_id = d.replay_attempt_id;

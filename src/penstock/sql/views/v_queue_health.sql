@@ -37,6 +37,18 @@ select 'dead_letters:ingest', case when count(*) > 0 then 'warn' else 'ok' end, 
        'open dead letters of messages, up to 1,000'
   from (select o.dead_at from penstock.ingest_dead_letter o where o.resolved_at is null limit 1000) d
 union all
+select 'dead_letters:event', case when count(*) > 0 then 'warn' else 'ok' end, count(*), min(d.dead_at),
+       'open dead letters of events, up to 1,000'
+  from (select o.dead_at from penstock.consumer_dead_letter o where o.resolved_at is null limit 1000) d
+union all
+select 'dead_letters:route', case when count(*) > 0 then 'warn' else 'ok' end, count(*), min(d.dead_at),
+       'open dead letters of outbound routes, up to 1,000'
+  from (select o.dead_at from penstock.iu_route_dead_letter o where o.resolved_at is null limit 1000) d
+union all
+select 'cursor:' || c.cursor_name, case when c.is_stalled then 'alert' else 'ok' end, null, c.moved_at,
+       case when c.is_stalled then 'stands still, and there is something to read' else 'when it last moved' end
+  from penstock.v_event_cursor c where c.is_live
+union all
 select 'subscription:' || s.path, 'alert', r.backlog, case when u.is_unattended then u.since else r.backlog_since end,
        case when u.is_unattended then 'unattended: it is ACTIVE, and no runtime holds it'
             else 'stalled: its source has a backlog, and nothing is committed' end
@@ -46,6 +58,12 @@ select 'subscription:' || s.path, 'alert', r.backlog, case when u.is_unattended 
                             coalesce(r.unattended_at > greatest(r.lease_until, r.released_at, s.moved_at), false)
                               and coalesce(c.content #>> '{spec,activation}', 'continuous') = 'continuous' as is_unattended) u
  where s.state = 'ACTIVE' and (r.is_stalled or u.is_unattended)
+union all
+select 'route:' || r.route_code, 'alert', null, null,
+       case penstock.sql_route_state(r) when 'table_missing' then 'its table is gone'
+         when 'not_applied' then 'its trigger is not there, or off: penstock route enable it again'
+         else 'broken: a column it names is gone, and null in its events' end
+  from penstock.iu_sql_event_route r where r.enabled and penstock.sql_route_state(r) in ('table_missing', 'not_applied', 'broken')
 union all
 select 'schedule:' || s.schedule_id, 'alert', null, s.last_run_at, s.last_error
   from penstock.schedule s where s.enabled and s.last_error is not null;

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 
+from penstock.credentials import Credentials
 from penstock.jobs import JobFunction
 from penstock.worker.link import Link
-from penstock.worker.maintenance import reaper
+from penstock.worker.maintenance import delivery, reaper
 
 
-def services(open_link: Callable[[str], Link]) -> dict[str, JobFunction]:
+def services(open_link: Callable[[str], Link], read_credentials: Callable[[], Credentials]) -> dict[str, JobFunction]:
     """The maintenance handlers, by kind."""
-    return {reaper.KIND: reaper.handler(open_link)}
+    return {
+        reaper.KIND: reaper.handler(open_link),
+        delivery.KIND: delivery.handler(open_link, read_credentials),
+    }

@@ -3,7 +3,6 @@
 import json
 from base64 import b64encode
 from collections.abc import Callable
-from queue import Empty, LifoQueue
 from typing import Any
 
 from penstock.catalog.entry import spec_of
@@ -15,7 +14,7 @@ from penstock.kernel import catalog, executions
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import IngestMessage
 from penstock.model import Json
-from penstock.worker.link import Link
+from penstock.worker.link import Link, LinkPool
 
 MESSAGE = "penstock://message/"
 INPUT = "penstock://input/"
@@ -25,23 +24,12 @@ class Steps:
     """Reads playbooks once (their versions are immutable), messages and inputs for every job."""
 
     def __init__(self, open_link: Callable[[str], Link]) -> None:
-        self._open_link = open_link
-        self._links: LifoQueue[Link] = LifoQueue()
+        self._links = LinkPool(open_link, "inputs")
         self._specs: dict[str, PlaybookSpec | SubscriptionSpec] = {}
 
     def of(self, job: Job) -> tuple[Step, Json]:
         """The step, and the execution's input with the playbook's defaults below it."""
-        return self._with_link(lambda connection: self._read(connection, job))
-
-    def _with_link(self, read: Callable[[Connection], tuple[Step, Json]]) -> tuple[Step, Json]:
-        try:
-            link = self._links.get_nowait()
-        except Empty:
-            link = self._open_link("inputs")
-        try:
-            return link.call(read)
-        finally:
-            self._links.put(link)
+        return self._links.call(lambda connection: self._read(connection, job))
 
     def _read(self, connection: Connection, job: Job) -> tuple[Step, Json]:
         if job.playbook_ref is None:

@@ -1,0 +1,28 @@
+-- consumers_dispatch_apart: consumers_dispatch for all events at once; when that fails, for each event and consumer on its own.
+--   returns  the sums
+--   writes   as consumers_dispatch; what fails on its own is a dead letter
+create or replace function penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) returns jsonb
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  v_event penstock.event_outbox;
+  v_consumer penstock.consumer_registry;
+  v_sum jsonb := '{"jobs": 0, "dry_run": 0, "duplicates": 0, "failed": 0}';
+begin
+  begin
+    return penstock.consumers_dispatch(p_events);
+  exception when others then
+    null;  -- whose fault it was shows below
+  end;
+  foreach v_event in array p_events loop
+    for v_consumer in
+      select * from penstock.consumer_registry c
+       where c.enabled and c.event_domain = v_event.event_domain and c.event_type = v_event.event_type
+         and coalesce(c.event_stream, v_event.event_stream) = v_event.event_stream
+       order by c.consumer_id
+    loop
+      v_sum := penstock.counts_added(v_sum, penstock.consumer_dispatch_one(v_event, v_consumer.consumer_id));
+    end loop;
+  end loop;
+  return v_sum;
+end
+$$;

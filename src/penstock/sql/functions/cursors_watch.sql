@@ -1,0 +1,18 @@
+-- cursors_watch: a reader of the event log that stands still while there is something to read becomes an event, once each time.
+--   returns  how many stand still
+--   writes   once_key, event_outbox
+create or replace function penstock.cursors_watch() returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  v_cursor record;
+  v_count integer := 0;
+begin
+  for v_cursor in select * from penstock.v_event_cursor c where c.is_stalled loop
+    v_count := v_count + 1;
+    perform penstock.fn_iu_emit_event('system', 'cursor_stalled', 'alert', 'event_cursor', v_cursor.cursor_name,
+      jsonb_build_object('since', v_cursor.moved_at), 'system:queue_tick',
+      p_idempotency_key => format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
+  end loop;
+  return v_count;
+end
+$$;

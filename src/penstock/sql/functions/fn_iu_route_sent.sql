@@ -1,0 +1,16 @@
+-- fn_iu_route_sent: what fn_iu_route_deliver had the caller send has arrived.
+--   returns  whether it was queued until now
+--   writes   iu_route_attempt, iu_route_dead_letter
+create or replace function penstock.fn_iu_route_sent(p_attempt_id bigint) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_attempt penstock.iu_route_attempt;
+begin
+  select * into v_attempt from penstock.iu_route_attempt a where a.attempt_id = p_attempt_id and a.status = 'queued' for update;
+  if v_attempt.attempt_id is null then
+    return false;
+  end if;
+  perform penstock.route_sent(v_attempt);
+  return true;
+end
+$$;

@@ -1,0 +1,14 @@
+-- sql_ddl_objects: what the command under way has touched, as [{"schema", "type", "identity"}]; null for nothing.
+create or replace function penstock.sql_ddl_objects(p_event text) returns jsonb
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+begin
+  if p_event = 'sql_drop' then
+    return (select jsonb_agg(jsonb_build_object('schema', d.schema_name, 'type', d.object_type, 'identity', d.object_identity))
+              from pg_event_trigger_dropped_objects() d
+             where d.original and not d.is_temporary and d.schema_name is distinct from 'penstock');
+  end if;
+  return (select jsonb_agg(jsonb_build_object('schema', c.schema_name, 'type', c.object_type, 'identity', c.object_identity))
+            from pg_event_trigger_ddl_commands() c
+           where coalesce(c.schema_name, '') not in ('penstock', 'pg_temp') and coalesce(c.object_identity, '') not like 'penstock%');
+end
+$$;

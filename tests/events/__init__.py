@@ -1,0 +1,1 @@
+"""The event plane: ticks, cursors, consumers, routes."""

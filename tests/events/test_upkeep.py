@@ -1,0 +1,149 @@
+"""What the clock does for the event plane: stalls are noticed, gaps are found, and what nobody needs goes away."""
+
+from uuid import UUID
+
+import pytest
+
+from penstock.kernel import consumers, events, outbound
+from penstock.kernel.connection import Connection
+from tests.events.support import DOMAIN, TYPE, dispatched, emit, jobs_of, known, live, newest_tick
+from tests.sql.support import configure, rows, value
+
+STALLED = "select subject_ref from penstock.event_outbox where event_type = 'cursor_stalled'"
+AUDIT = "select penstock.events_audit('0 seconds')"
+
+
+@pytest.fixture(autouse=True)
+def _live(db: Connection) -> None:
+    known(db)
+    live(db)
+    _audited_from_now_on(db)
+
+
+def _audited_from_now_on(db: Connection) -> None:
+    """A consumer's first minute is not."""
+    db.execute(
+        "update penstock.consumer_registry set live_at = clock_timestamp() - interval '1 minute'"
+        " where live_at is not null"
+    )
+
+
+def _grow_older(db: Connection, interval: str) -> None:
+    db.execute("update penstock.event_cursor set moved_at = moved_at - %s::interval", [interval])
+    db.execute("update penstock.outbox_tick set ticked_at = ticked_at - %s::interval", [interval])
+
+
+def test_a_reader_that_stands_still_with_something_to_read_is_an_event_once(db: Connection) -> None:
+    value(db, "select penstock.broadcasts_count()")
+    _grow_older(db, "2 minutes")
+    assert value(db, "select penstock.cursors_watch()") == 0
+    emit(db)
+    events.tick(db)
+    _grow_older(db, "2 minutes")
+    for _ in range(2):
+        value(db, "select penstock.cursors_watch()")
+    assert sorted(rows(db, STALLED)) == [("broadcasts",), ("consumers",)]
+    health = "select state from penstock.v_queue_health where part = 'cursor:consumers'"
+    assert value(db, health) == "alert"
+    consumers.dispatch_run(db)
+    assert value(db, health) == "ok"
+
+
+def test_one_that_is_switched_off_does_not_count_as_standing_still(db: Connection) -> None:
+    configure(db, "queue.consumer_dispatch.enabled", "false")
+    emit(db)
+    events.tick(db)
+    _grow_older(db, "2 minutes")
+    value(db, "select penstock.cursors_watch()")
+    assert rows(db, STALLED) == [("broadcasts",)]
+
+
+def _passed_over(db: Connection) -> UUID:
+    """An event the dispatcher has passed and made nothing of, as if it had been skipped."""
+    event = emit(db, "skipped")
+    dispatched(db)
+    job = "(select job_id from penstock.job where target_ref = 'skipped')"
+    db.execute(f"delete from penstock.job_queue where job_id in {job}".encode())
+    db.execute(f"delete from penstock.once_key where ref::bigint in {job}".encode())
+    db.execute("delete from penstock.job where target_ref = 'skipped'")
+    return event
+
+
+def test_the_audit_finds_what_was_skipped_and_dispatches_it(db: Connection) -> None:
+    kept = emit(db, "kept")
+    event = _passed_over(db)
+    _grow_older(db, "1 hour")
+    audited = value(db, AUDIT)
+    assert (audited["missing"], audited["events"]) == (1, 3)
+    assert sorted(jobs_of(db)) == sorted([kept, event])
+    (alarm,) = rows(db, "select payload from penstock.event_outbox where event_type = 'events_missed'")
+    assert alarm[0] == {"events": 1, "first": str(event)}
+    dispatched(db)
+    _grow_older(db, "1 hour")
+    assert value(db, AUDIT)["missing"] == 0
+
+
+def test_what_was_noted_or_died_or_came_before_is_not_missing(db: Connection) -> None:
+    live(db, "keyed", "other", key="{event_subject_ref}:{correlation_id}")
+    _audited_from_now_on(db)
+    for correlation in ("c", "c", None):
+        emit(db, "same", correlation_id=correlation)
+    dispatched(db)
+    _grow_older(db, "1 hour")
+    assert value(db, AUDIT)["missing"] == 0
+    emit(db, "before it was live", correlation_id="d")
+    dispatched(db)
+    live(db, "late", "third")
+    _grow_older(db, "1 hour")
+    assert value(db, AUDIT)["missing"] == 0
+
+
+def test_the_audit_waits_for_its_hour(db: Connection) -> None:
+    emit(db)
+    dispatched(db)
+    assert value(db, "select penstock.events_audit()") is None
+
+
+def test_old_ticks_go_once_every_reader_is_past_them(db: Connection) -> None:
+    for number in range(3):
+        emit(db, str(number))
+        dispatched(db)
+    _grow_older(db, "3 days")
+    emit(db, "new")
+    dispatched(db)
+    oldest = value(db, "select min(tick_id) from penstock.outbox_tick")
+    value(db, "select penstock.events_sweep()")
+    # the other readers have not moved
+    assert value(db, "select min(tick_id) from penstock.outbox_tick") == oldest
+    db.execute("update penstock.event_cursor set tick_id = %s where cursor_name <> 'consumers'", [newest_tick(db)])
+    value(db, "select penstock.events_sweep()")
+    assert value(db, "select count(*) from penstock.outbox_tick where ticked_at < now() - interval '2 days'") == 0
+    emit(db, "newer")
+    assert dispatched(db)["jobs"] == 1
+
+
+def test_a_closed_route_worker_holds_no_ticks_for_ever(db: Connection) -> None:
+    for name in ("broadcasts", "audit"):
+        db.execute("update penstock.event_cursor set tick_id = %s where cursor_name = %s", [newest_tick(db), name])
+    emit(db)
+    dispatched(db)
+    db.execute(
+        "update penstock.event_cursor set tick_id = %s where cursor_name in ('broadcasts', 'audit')", [newest_tick(db)]
+    )
+    _grow_older(db, "3 days")
+    emit(db)
+    events.tick(db)
+    kept = newest_tick(db)
+    value(db, "select penstock.events_sweep()")
+    assert (
+        value(db, "select tick_id from penstock.event_cursor where cursor_name = 'route:iu_outbound_default'") == kept
+    )
+    for gate in ("iu_core.routes_enabled", "iu_core.route_worker_enabled"):
+        configure(db, gate, "true")
+    outbound.route_set(
+        db, "r", {"event_domain": DOMAIN, "event_type": TYPE, "route_kind": "notify", "target": {"channel": "c"}}
+    )
+    event = emit(db)
+    events.tick(db)
+    outbound.worker_run(db)
+    assert rows(db, "select event_ref from penstock.iu_route_attempt") == [(event,)]
