@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.errors import BadRequest, BadTemplate, ExecutorRefused, NotReviewed, StillUnfit, UnknownEventType
-from penstock.kernel import consumers, dead_letters, jobs
-from penstock.kernel.connection import Connection
+from penstock.errors import BadRequest, BadTemplate, Busy, ExecutorRefused, NotReviewed, StillUnfit, UnknownEventType
+from penstock.kernel import consumers, dead_letters, events, jobs
+from penstock.kernel.connection import Connection, connect
 from tests.events.support import (
     CONSUMER,
     DOMAIN,
@@ -46,6 +46,14 @@ def test_an_event_becomes_a_job_that_points_at_it(db: Connection) -> None:
     assert job.safe_payload == {"consumer_id": CONSUMER, "event_type": TYPE}
     assert (job.correlation_id, job.trace, job.causation_depth) == ("c", "t", 1)
     assert job.actor == f"consumer:{CONSUMER}"
+
+
+def test_an_event_names_no_executor_kind_or_pool(db: Connection) -> None:
+    live(db)
+    event = emit(db, "DOT", payload={"executor": "DOT", "job_kind": "other", "pool": "priority"})
+    dispatched(db)
+    (made,) = rows(db, "select executor, job_kind, pool from penstock.job where causation_event_id = %s", event)
+    assert made == ("PG_worker", KIND, "shared")
 
 
 def test_a_dry_run_notes_what_it_would_do_and_does_nothing(db: Connection) -> None:
@@ -201,16 +209,16 @@ def test_a_loop_of_causes_ends_in_a_dead_letter(db: Connection) -> None:
 
 def test_above_its_rate_a_consumers_jobs_wait_for_their_time(db: Connection) -> None:
     live(db, rate_per_s=0.1)
-    events = [emit(db, str(number)) for number in range(3)]
+    made = [emit(db, str(number)) for number in range(3)]
     dispatched(db)
-    events.append(emit(db, "3"))
+    made.append(emit(db, "3"))
     dispatched(db)
     found = rows(
         db,
         "select causation_event_id, extract(epoch from process_after - min(process_after) over ())::integer"
         " from penstock.job where actor = 'consumer:greeter' order by process_after",
     )
-    assert found == list(zip(events, (0, 10, 20, 30), strict=True))
+    assert found == list(zip(made, (0, 10, 20, 30), strict=True))
 
 
 def test_switched_off_says_so_and_moves_nothing(db: Connection) -> None:
@@ -243,3 +251,28 @@ def test_a_stream_of_its_own_narrows_and_none_does_not(db: Connection) -> None:
     event = emit(db, "n/7")
     dispatched(db)
     assert jobs_of(db)[-1] == jobs_of(db, "narrow")[-1] == event
+
+
+def test_a_key_that_an_open_transaction_keeps_costs_its_own_event_a_dead_letter_and_no_other(
+    db: Connection, database: str
+) -> None:
+    live(db, key="{event_subject_ref}")
+    with connect(database) as other, other.transaction():
+        jobs.enqueue(other, {"kind": KIND, "idempotency_key": "held"})
+        good, held, better = emit(db, "a"), emit(db, "held"), emit(db, "b")
+        assert dispatched(db)["failed"] == 1
+        assert jobs_of(db) == [good, better]
+        assert [one["event"] for one in letters(db)] == [held]
+
+
+def test_a_moment_when_nothing_can_be_written_makes_no_dead_letters(db: Connection, database: str) -> None:
+    live(db)
+    made = [emit(db, str(number)) for number in range(30)]
+    events.tick(db)
+    with connect(database) as other, other.transaction():
+        other.execute("lock table penstock.job_queue in access exclusive mode")
+        with pytest.raises(Busy):
+            consumers.dispatch_run(db)
+    assert letters(db) == []
+    dispatched(db)
+    assert jobs_of(db) == made

@@ -188,6 +188,15 @@ def test_a_delivery_that_dies_is_a_dead_letter_of_its_route_and_can_be_replayed(
     assert queue.tick(db)["routes"]["did"]["settled"] == 0
 
 
+def test_a_delivery_that_was_cancelled_has_failed(db: Connection) -> None:
+    _route(db, "live")
+    event = emit(db)
+    _run(db)
+    jobs.cancel(db, value(db, "select job_id from penstock.iu_route_attempt where event_ref = %s", event))
+    assert queue.tick(db)["routes"]["did"]["settled"] == 1
+    assert _attempts(db, event) == [("live", "failed", 1)]
+
+
 def test_a_replay_of_a_route_that_is_off_or_unhandled_is_refused(db: Connection) -> None:
     _route(db, "pigeon", kind="pigeon")
     emit(db)

@@ -117,10 +117,12 @@ def show(connection: Connection, event_id: UUID) -> Event:
     return found
 
 
-def tick(connection: Connection, *, force: bool = False) -> int | None:
+def tick(connection: Connection, *, force: bool = False, within_s: float = 1.0) -> int | None:
     """fn_outbox_tick: None when there was nothing to tick for."""
     with translated(connection):
-        row = connection.execute("select penstock.fn_outbox_tick(%s)", [force]).fetchone()
+        row = connection.execute(
+            "select penstock.fn_outbox_tick(%s, make_interval(secs => %s))", [force, within_s]
+        ).fetchone()
     assert row is not None
     tick_id: int | None = row[0]
     return tick_id

@@ -15,7 +15,7 @@ from penstock.model import Json
 # no event domain is called so
 _OUTBOX = "_outbox"
 # how much a part of fn_queue_tick does in one go; one that has done so much wants another tick
-TICK_LIMITS = {"promote": 5000, "reap": 1000, "lanes": 200, "once_keys": 1000}
+TICK_LIMITS = {"promote": 5000, "reap": 1000, "lanes": 200, "once_keys": 1000, "broadcasts": 5000}
 
 
 @dataclass(frozen=True)

@@ -51,10 +51,8 @@ class Dispatcher:
 
     def _look(self, connection: Connection, *, was_woken: bool) -> bool:
         """Whether something had come."""
-        tick = events.tick(connection)
-        if tick is None and was_woken:
-            # its number had been seen before it was committed
-            events.tick(connection, force=True)
+        # what wakes us may have had its number seen before it was committed
+        events.tick(connection, within_s=_AGAIN_S if was_woken else 1.0)
         runs = [partial(consumers.dispatch_run, connection, limit=_PAGE)]
         runs += [
             partial(outbound.worker_run, connection, name, limit=_PAGE) for name in outbound.worker_names(connection)

@@ -1,6 +1,7 @@
 -- consumers_dispatch_apart: consumers_dispatch for all events at once; when that fails, for each event and consumer on its own.
 --   returns  the sums
---   writes   as consumers_dispatch; what fails on its own is a dead letter
+--   writes   as consumers_dispatch; what fails on its own is a dead letter, also what waits for a lock that somebody keeps. Where
+--            many wait it is the moment that is wrong, and nothing is done
 create or replace function penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) returns jsonb
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11,8 +12,12 @@ begin
   begin
     return penstock.consumers_dispatch(p_events);
   exception when others then
-    null;  -- whose fault it was shows below
+    if penstock.error_is_passing(sqlstate) then
+      raise;
+    end if;
+    -- whose fault it was shows below
   end;
+  perform set_config('lock_timeout', '100ms', true);
   foreach v_event in array p_events loop
     for v_consumer in
       select * from penstock.consumer_registry c
@@ -21,8 +26,11 @@ begin
        order by c.consumer_id
     loop
       v_sum := penstock.counts_added(v_sum, penstock.consumer_dispatch_one(v_event, v_consumer.consumer_id));
+      if coalesce((v_sum ->> 'locked')::integer, 0) > 20 then
+        raise exception using errcode = '55P03', message = 'open transactions elsewhere hold what the jobs of many events need';
+      end if;
     end loop;
   end loop;
-  return v_sum;
+  return v_sum - 'locked';
 end
 $$;

@@ -8,6 +8,7 @@ declare
   v_cursor penstock.event_cursor;
   v_events penstock.event_outbox[];
   v_missing penstock.event_outbox[];
+  v_since timestamptz;
 begin
   select * into v_cursor from penstock.event_cursor c where c.cursor_name = 'audit' for update skip locked;
   if v_cursor.goal_tick_id is null then
@@ -20,14 +21,16 @@ begin
     return null;
   end if;
   v_events := penstock.cursor_page(v_cursor, p_limit);
+  v_since := (select min(e.created_at) from unnest(v_events) e);
   v_missing := array(
+    with made as materialized (
+      select j.causation_event_id, j.actor from penstock.job j where j.enqueued_at >= v_since and j.causation_event_id is not null)
     select distinct e from unnest(v_events) e
       join penstock.v_consumer_registry_active c on c.event_domain = e.event_domain and c.event_type = e.event_type
                                                 and coalesce(c.event_stream, e.event_stream) = e.event_stream
      -- a transaction that began before the consumer was live may have been dispatched before
      where e.created_at > c.live_at + interval '1 minute'
-       and not exists (select from penstock.job j where j.causation_event_id = e.event_id and j.actor = 'consumer:' || c.consumer_id
-                          and j.enqueued_at >= e.created_at)
+       and not exists (select from made m where m.causation_event_id = e.event_id and m.actor = 'consumer:' || c.consumer_id)
        and not exists (select from penstock.consumer_dispatch d where d.consumer_id = c.consumer_id and d.event_id = e.event_id)
        and not exists (select from penstock.consumer_dead_letter d where d.consumer_id = c.consumer_id and d.event_id = e.event_id));
   perform penstock.cursor_moved(v_cursor, v_events, p_limit);

@@ -10,12 +10,18 @@ begin
   begin
     return penstock.routes_run(p_worker, p_events);
   exception when others then
-    null;  -- whose fault it was shows below
+    -- of the moment, or of one of them, which shows below
+    if penstock.error_is_passing(sqlstate) or sqlstate = '55P03' then
+      raise;
+    end if;
   end;
   foreach v_event in array p_events loop
     begin
       v_sum := penstock.counts_added(v_sum, penstock.routes_run(p_worker, array[v_event]));
     exception when others then
+      if penstock.error_is_passing(sqlstate) then
+        raise;
+      end if;
       v_sum := penstock.counts_added(v_sum, penstock.routes_failed(p_worker, v_event, sqlerrm, sqlstate));
     end;
   end loop;

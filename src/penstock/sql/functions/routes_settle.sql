@@ -7,10 +7,17 @@ declare
   v_attempts bigint[];
 begin
   with ended as materialized (
-    select a.attempt_id, l.dead_letter_id, l.reason, l.error from penstock.iu_route_attempt a
-      left join penstock.job_dead_letter l on l.job_id = a.job_id and l.resolved_at is null
-     where a.status = 'queued' and not exists (select from penstock.job_queue q where q.job_id = a.job_id)
-     order by a.attempt_id limit p_limit for update of a skip locked),
+    select a.attempt_id, l.dead_letter_id, l.error
+      from (select d.job_id, d.dead_letter_id, d.error from penstock.job_dead_letter d
+             where d.resolved_at is null and d.job_kind = 'route_deliver'
+            union all
+            -- cancelled: of those that wait longest
+            select q.job_id, null, null
+              from (select o.job_id from penstock.iu_route_attempt o where o.status = 'queued' order by o.job_id limit p_limit) q
+             where not exists (select from penstock.job_queue u where u.job_id = q.job_id)
+               and not exists (select from penstock.job_dead_letter d where d.job_id = q.job_id and d.resolved_at is null)) l
+      join penstock.iu_route_attempt a on a.job_id = l.job_id
+     where a.status = 'queued' order by a.attempt_id limit p_limit for update of a skip locked),
   resolved as (
     update penstock.job_dead_letter d
        set resolved_at = now(), resolved_by = 'system:route_worker', resolution = 'kept as a dead letter of its route'
