@@ -82,6 +82,8 @@ def test_live_needs_a_review_and_a_review_needs_a_dry_run(db: Connection) -> Non
 
 def test_a_consumer_that_changes_has_to_be_reviewed_again(db: Connection) -> None:
     live(db)
+    consumers.register(db, CONSUMER, DOMAIN, TYPE, KIND, f"{{event_id}}:{CONSUMER}")
+    assert consumers.show(db, CONSUMER).state == "live"
     consumers.register(db, CONSUMER, DOMAIN, TYPE, "other", "{event_id}")
     assert consumers.show(db, CONSUMER).state == "disabled"
     with pytest.raises(NotReviewed):

@@ -35,8 +35,8 @@ def _route(db: Connection, code: str, kind: str = "notify", state: str = "live",
     if state == "live":
         db.execute(
             "insert into penstock.iu_route_attempt (worker_name, route_code, event_ref, status, idempotency_key)"
-            " values ('test', %s, gen_random_uuid(), 'dry_run', 'seen ' || %s)",
-            [code, code],
+            " values ('test', %s, gen_random_uuid(), 'dry_run', 'seen ' || gen_random_uuid())",
+            [code],
         )
         assert outbound.route_set(db, code, dry_run=False, reviewed_by="user:ann") == "live"
 
@@ -218,6 +218,21 @@ def test_a_route_switched_off_while_a_delivery_waits_sends_nothing(db: Connectio
     outbound.route_set(db, "live", enabled=False)
     with pytest.raises(RouteNotLive):
         outbound.deliver(db, value(db, "select attempt_id from penstock.iu_route_attempt where event_ref = %s", event))
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_a_gate_that_is_closed_while_a_delivery_waits_stops_it(db: Connection, gate: str) -> None:
+    _route(db, "live")
+    _route(db, "pigeon", kind="pigeon")
+    event = emit(db)
+    _run(db)
+    configure(db, gate, "false")
+    attempt = "select attempt_id from penstock.iu_route_attempt where event_ref = %s and route_code = 'live'"
+    with pytest.raises(RouteNotLive):
+        outbound.deliver(db, value(db, attempt, event))
+    _route(db, "pigeon", state="live", target={"channel": "other"})
+    with pytest.raises(StillUnfit, match="a gate is closed"):
+        dead_letters.replay(db, "route-1")
 
 
 def test_live_needs_a_review(db: Connection) -> None:

@@ -288,56 +288,6 @@ def test_a_forbidden_column_and_an_unregistered_type_are_refused(db: Connection)
         sql_routes.route_set(db, ROUTE, _definition(target_event_type="unheard"))
 
 
-def test_a_call_is_recorded_with_the_arguments_that_are_kept(db: Connection) -> None:
-    db.execute("create function pay(order_id int, note text default null) returns text return 'paid ' || order_id")
-    contract = {"keep_refs": ["order_id"], "subject": ["order_id"]}
-    definition = _definition("call", source_table="pay", payload_contract=contract)
-    sql_routes.route_set(db, ROUTE, definition, enabled=True)
-    call = "select penstock.fn_sql_event_call(%s, %s::jsonb)"
-    assert value(db, call, ROUTE, '{"order_id": 7}') == "paid 7"
-    assert _events(db) == []
-    sql_routes.route_set(db, ROUTE, dry_run=False, reviewed_by="user:ann")
-    assert value(db, call, ROUTE, '{"order_id": 8, "note": "thanks"}') == "paid 8"
-    assert _events(db) == [("public.pay", "8", {"order_id": 8})]
-    with pytest.raises(BadRequest, match="has no argument colour"):
-        value(db, call, ROUTE, '{"colour": 1}')
-    sql_routes.route_set(db, ROUTE, enabled=False)
-    assert value(db, call, ROUTE, '{"order_id": 9}') == "paid 9"
-    assert len(_events(db)) == 1
-
-
-def test_a_procedure_and_a_set_can_be_called_too(db: Connection) -> None:
-    db.execute("create procedure fill(n int) language sql as 'insert into orders select generate_series(1, n)'")
-    db.execute("create function evens(n int) returns setof int language sql as 'select 2 * generate_series(1, n)'")
-    call = "select penstock.fn_sql_event_call(%s, %s::jsonb)"
-    sql_routes.route_set(db, "fill", _definition("call", source_table="fill"), enabled=True)
-    sql_routes.route_set(db, "evens", _definition("call", source_table="evens(integer)"), enabled=True)
-    assert value(db, call, "fill", '{"n": 3}') is None
-    assert value(db, "select count(*) from orders") == 3
-    assert value(db, call, "evens", '{"n": 3}') == [2, 4, 6]
-
-
-def test_ddl_becomes_events_but_not_our_own(db: Connection) -> None:
-    definition = {
-        "sql_event": "ddl",
-        "source_schema": "public",
-        "target_event_domain": DOMAIN,
-        "target_event_type": TYPE,
-    }
-    sql_routes.route_set(db, ROUTE, definition, enabled=True)
-    db.execute("create table made (id int)")
-    sql_routes.route_set(db, ROUTE, dry_run=False, reviewed_by="user:ann")
-    db.execute("alter table made add column x int")
-    db.execute("create temp table passing (id int)")
-    db.execute("select penstock.partition_ensure('event_outbox', now() + interval '3 years')")
-    db.execute("drop table made")
-    found = rows(db, "select subject_table, subject_ref, payload from penstock.event_outbox order by seq")
-    assert found == [
-        ("table", "public.made", {"command": "ALTER TABLE"}),
-        ("table", "public.made", {"command": "DROP TABLE"}),
-    ]
-
-
 def test_a_role_with_an_odd_name_may_write(db: Connection, database: str) -> None:
     _live(db)
     role = f"odd name {uuid4().hex[:8]}"
@@ -359,3 +309,63 @@ def test_a_hundred_thousand_rows_are_one_insert_of_events(db: Connection) -> Non
     db.execute("update orders set status = 'paid'")
     assert value(db, "select count(*) from penstock.event_outbox") == 100_000
     assert value(db, "select count(distinct tx_id) from penstock.event_outbox") == 1
+
+
+def test_different_keys_stay_different_and_equal_ones_equal(db: Connection, database: str) -> None:
+    db.execute("create table marks (id int primary key, a text, b text, at timestamptz)")
+    _live(db, source_table="marks", idempotency_policy={"key": ["a", "b", "at"]})
+    db.execute("insert into marks values (1, null, 'x'), (2, 'x', null), (3, 'a,b', 'c'), (4, 'a', 'b,c')")
+    for number, zone in enumerate(("UTC", "Asia/Tokyo", "America/New_York")):
+        with connect(database) as writer:
+            writer.execute(f"set timezone = '{zone}'".encode())
+            writer.execute("insert into marks values (%s, 'k', 'k', '2026-01-01 00:00:00+00')", [10 + number])
+    db.execute("insert into marks values (20, repeat('long', 5000), 'k', null)")
+    assert [row[1] for row in _events(db)] == ["1", "2", "3", "4", "10", "20"]
+
+
+def test_a_route_is_disabled_also_while_somebody_reads_its_table(db: Connection, database: str) -> None:
+    _live(db)
+    with connect(database) as reader, reader.transaction():
+        reader.execute("select from orders")
+        assert sql_routes.route_set(db, ROUTE, enabled=False) == "disabled"
+    _add(db, 1)
+    assert _events(db) == []
+
+
+def test_a_column_that_becomes_json_is_looked_through_and_compared_as_text(db: Connection) -> None:
+    _live(db, "update", payload_contract={"keep_refs": ["note"]}, source_filter={"changed": ["note"]})
+    db.execute("insert into orders (id, note) values (1, '{}'), (2, '{}')")
+    db.execute("alter table orders alter note type json using note::json")
+    db.execute("""update orders set note = '{"fine": 1}' where id = 1""")
+    with pytest.raises(psycopg.Error, match="password"):
+        db.execute("""update orders set note = '{"password": 1}' where id = 2""")
+    assert _events(db) == [("public.orders", "1", {"note": {"fine": 1}})]
+
+
+def test_without_its_primary_key_a_filter_counts_every_row_once_and_is_broken(db: Connection) -> None:
+    _add(db, 1, 2)
+    _live(db, "update", source_filter={"changed": ["status"]})
+    db.execute("alter table orders drop constraint orders_pkey")
+    db.execute("update orders set note = 'x'")
+    assert len(_events(db)) == 2
+    assert sql_routes.show(db, ROUTE).state == "broken"
+
+
+def test_a_subject_is_bounded_and_holds_nothing_forbidden(db: Connection) -> None:
+    db.execute("create table logins (id int primary key, password text, login text)")
+    for contract in ({"subject": ["password"]}, {"keep_refs": ["login"], "forbid_keys": ["login"]}):
+        with pytest.raises(ForbiddenPayload):
+            sql_routes.route_set(db, ROUTE, _definition(source_table="logins", payload_contract=contract))
+    _live(db, source_table="logins", payload_contract={"subject": ["login"]})
+    db.execute("insert into logins values (1, 'p', repeat('x', 9000))")
+    assert len(_events(db)[0][1]) == 2000
+
+
+def test_many_rows_after_few_are_not_joined_row_by_row(db: Connection) -> None:
+    db.execute("insert into orders select g, 'new' from generate_series(1, 20000) g")
+    _live(db, "update", source_filter={"changed": ["status"]})
+    for number in range(1, 13):
+        db.execute("update orders set status = 'one' where id = %s", [number])
+    db.execute("set statement_timeout = '20s'")
+    db.execute("update orders set status = 'all'")
+    assert len(_events(db)) == 20_012

@@ -4,9 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from penstock.kernel import consumers, events, outbound
-from penstock.kernel.connection import Connection
-from tests.events.support import DOMAIN, TYPE, dispatched, emit, jobs_of, known, live, newest_tick
+from penstock.kernel import consumers, events, jobs, outbound, queue
+from penstock.kernel.connection import Connection, connect
+from tests.events.support import DOMAIN, TYPE, dispatched, emit, jobs_of, known, letters, live, newest_tick
+from tests.logins import Logins
 from tests.sql.support import configure, rows, value
 
 STALLED = "select subject_ref from penstock.event_outbox where event_type = 'cursor_stalled'"
@@ -147,3 +148,32 @@ def test_a_closed_route_worker_holds_no_ticks_for_ever(db: Connection) -> None:
     events.tick(db)
     outbound.worker_run(db)
     assert rows(db, "select event_ref from penstock.iu_route_attempt") == [(event,)]
+
+
+def test_the_tick_of_a_worker_that_is_no_operator_raises_its_alarms(db: Connection, logins: Logins) -> None:
+    db.execute("delete from penstock.event_subscription")
+    events.subscription_set(db, "user:ann", DOMAIN, event_type=TYPE, payload={"never": 1})
+    emit(db)
+    events.tick(db)
+    _grow_older(db, "2 minutes")
+    report = queue.tick(logins.member("dot_executor"))
+    assert {part: did for part, did in report.items() if not did["ok"]} == {}
+    kinds = rows(db, "select distinct event_type from penstock.event_outbox where event_domain = 'system' order by 1")
+    assert ("cursor_stalled",) in kinds
+    assert ("subscription_broadcast",) in kinds
+
+
+def test_what_waited_for_a_lock_becomes_a_job_when_the_lock_is_gone(db: Connection, database: str) -> None:
+    with connect(database) as other, other.transaction(force_rollback=True):
+        jobs.enqueue(other, {"kind": "greet", "idempotency_key": "held"})
+        consumers.register(db, "keyed", DOMAIN, TYPE, "greet", "{event_subject_ref}")
+        consumers.switch(db, "keyed", enabled=True)
+        emit(db, "dry")
+        dispatched(db)
+        consumers.switch(db, "keyed", dry_run=False, reviewed_by="user:ann")
+        event = emit(db, "held")
+        dispatched(db)
+        assert jobs_of(db, "keyed") == []
+    assert queue.tick(db)["dispatch"]["did"]["unlocked"] == 1
+    assert jobs_of(db, "keyed") == [event]
+    assert letters(db) == []

@@ -194,7 +194,7 @@ def test_a_grant_to_one_login_is_not_anothers(db: Connection, producer: Connecti
         "select penstock.fn_queue_heartbeat('default', 'MOT')",
         "select penstock.fn_job_subscription_set('default', 'MOT')",
         "select penstock.fn_executor_register('mother', 'MOT')",
-        "select penstock.fn_consumer_register('c', 'system', 'queue_worker_silent', null, 'greet', 'MOT', '{event_id}')",
+        "select penstock.fn_consumer_register('c', 'system', 'queue_worker_silent', null, 'greet', 'MOT', '{actor}')",
         """select penstock.fn_outbound_route_set('r', '{"event_domain": "system", "route_kind": "job",
              "target": {"job_kind": "greet", "executor": "MOT"}}')""",
         "select penstock.fn_executor_grant_set('role:penstock_mot', 'MOT')",

@@ -349,10 +349,9 @@ begin
        and exists (select from penstock.event_subscription s where not s.mute)
        and penstock.config_text('queue.subscription_resolution.enabled', 'true') = 'true'
   loop
-    perform penstock.fn_iu_emit_event('system', 'subscription_broadcast', 'alert', 'event_type',
-      v_type.event_domain || '.' || v_type.event_type,
-      jsonb_build_object('broadcast_events_24h', v_type.broadcast_events_24h, 'events_24h', v_type.events_24h), 'system:queue_tick',
-      p_idempotency_key => format('%s.%s:%s', v_type.event_domain, v_type.event_type, (now() at time zone 'UTC')::date));
+    perform penstock.system_event_once('subscription_broadcast', 'event_type', v_type.event_domain || '.' || v_type.event_type,
+      jsonb_build_object('broadcast_events_24h', v_type.broadcast_events_24h, 'events_24h', v_type.events_24h),
+      format('%s.%s:%s', v_type.event_domain, v_type.event_type, (now() at time zone 'UTC')::date));
   end loop;
 end
 $$;
@@ -986,10 +985,14 @@ CREATE FUNCTION penstock.consumer_dispatch_one(p_event penstock.event_outbox, p_
 begin
   return penstock.consumers_dispatch(array[p_event], p_consumer);
 exception when others then
+  if penstock.error_is_passing(sqlstate) then
+    raise;
+  end if;
   insert into penstock.consumer_dead_letter (consumer_id, event_id, reason, error, event_snapshot)
-  values (p_consumer, p_event.event_id, 'failed', jsonb_build_object('message', sqlerrm, 'sqlstate', sqlstate), to_jsonb(p_event))
+  values (p_consumer, p_event.event_id, case when sqlstate = '55P03' then 'locked' else 'failed' end,
+          jsonb_build_object('message', sqlerrm, 'sqlstate', sqlstate), to_jsonb(p_event))
   on conflict (consumer_id, event_id) where resolved_at is null do nothing;
-  return '{"failed": 1}'::jsonb;
+  return case when sqlstate = '55P03' then '{"failed": 1, "locked": 1}'::jsonb else '{"failed": 1}' end;
 end
 $$;
 
@@ -1036,6 +1039,12 @@ declare
   v_made bigint;
 begin
   select * into v_plan from penstock.consumer_plans(v_events, v_letter.consumer_id);
+  if v_plan.fault is null and not exists (select from penstock.consumer_registry c where c.consumer_id = v_plan.consumer_id and c.enabled)
+     and v_plan.consumer_id is not null then
+    v_plan.fault := 'the consumer is disabled';
+  elsif penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
+    v_plan.fault := 'queue.consumer_dispatch.enabled is not true';
+  end if;
   if v_plan.consumer_id is null or v_plan.dry_run or v_plan.fault is not null then
     raise exception using errcode = 'PS023', message = format('event %s still cannot become a job of %s: %s', v_letter.event_id,
       v_letter.consumer_id, case when v_plan.consumer_id is null then 'the consumer does not take it any more'
@@ -1133,8 +1142,12 @@ begin
   begin
     return penstock.consumers_dispatch(p_events);
   exception when others then
-    null;  -- whose fault it was shows below
+    if penstock.error_is_passing(sqlstate) then
+      raise;
+    end if;
+    -- whose fault it was shows below
   end;
+  perform set_config('lock_timeout', '100ms', true);
   foreach v_event in array p_events loop
     for v_consumer in
       select * from penstock.consumer_registry c
@@ -1143,9 +1156,40 @@ begin
        order by c.consumer_id
     loop
       v_sum := penstock.counts_added(v_sum, penstock.consumer_dispatch_one(v_event, v_consumer.consumer_id));
+      if coalesce((v_sum ->> 'locked')::integer, 0) > 20 then
+        raise exception using errcode = '55P03', message = 'open transactions elsewhere hold what the jobs of many events need';
+      end if;
     end loop;
   end loop;
-  return v_sum;
+  return v_sum - 'locked';
+end
+$$;
+
+-- Name: consumers_unlocked(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.consumers_unlocked(p_limit integer DEFAULT 20) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '50ms'
+    AS $$
+declare
+  v_letter bigint;
+  v_count integer := 0;
+begin
+  for v_letter in
+    select d.dead_letter_id from penstock.consumer_dead_letter d where d.resolved_at is null and d.reason = 'locked'
+     order by d.dead_letter_id limit p_limit for update skip locked
+  loop
+    begin
+      perform penstock.consumer_replay(v_letter, 'system:queue_tick');
+      v_count := v_count + 1;
+    exception when others then
+      if penstock.error_is_passing(sqlstate) then
+        raise;
+      end if;
+    end;
+  end loop;
+  return v_count;
 end
 $$;
 
@@ -1325,13 +1369,18 @@ $$;
 -- Name: cursor_page(penstock.event_cursor, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.cursor_page(p_cursor penstock.event_cursor, p_limit integer) RETURNS penstock.event_outbox[]
-    LANGUAGE sql
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select array(
-    select e from penstock.outbox_tick a, penstock.outbox_tick b,
-         lateral penstock.event_page(a.snapshot, b.snapshot, (p_cursor).page_tx, (p_cursor).page_seq, p_limit) e
-     where a.tick_id = (p_cursor).tick_id and b.tick_id = (p_cursor).goal_tick_id)
+declare
+  v_from pg_snapshot := (select t.snapshot from penstock.outbox_tick t where t.tick_id = (p_cursor).tick_id);
+  v_to pg_snapshot := (select t.snapshot from penstock.outbox_tick t where t.tick_id = (p_cursor).goal_tick_id);
+begin
+  if v_from is null or v_to is null then
+    raise exception using errcode = 'PS011', message = format('the cursor %s stands at a tick that is gone', (p_cursor).cursor_name);
+  end if;
+  return array(select e from penstock.event_page(v_from, v_to, (p_cursor).page_tx, (p_cursor).page_seq, p_limit) e);
+end
 $$;
 
 -- Name: cursor_taken(text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1344,11 +1393,14 @@ declare
   v_cursor penstock.event_cursor;
 begin
   perform penstock.outbox_guard();
-  select * into v_cursor from penstock.event_cursor c where c.cursor_name = p_cursor for update skip locked;
-  if v_cursor.cursor_name is null and not exists (select from penstock.event_cursor c where c.cursor_name = p_cursor) then
+  select * into v_cursor from penstock.event_cursor c where c.cursor_name = p_cursor;
+  if v_cursor.cursor_name is null then
     raise exception using errcode = 'PS011', message = format('there is no cursor %L', p_cursor);
+  elsif v_cursor.goal_tick_id is null and not exists (select from penstock.outbox_tick t where t.tick_id > v_cursor.tick_id) then
+    return v_cursor;  -- nothing to read, and so nothing to hold
   end if;
-  if v_cursor.goal_tick_id is null then
+  select * into v_cursor from penstock.event_cursor c where c.cursor_name = p_cursor for update skip locked;
+  if v_cursor.cursor_name is not null and v_cursor.goal_tick_id is null then
     -- not one of this transaction's own: it may write events after it
     select max(t.tick_id) into v_cursor.goal_tick_id from penstock.outbox_tick t
      where t.tick_id > v_cursor.tick_id
@@ -1370,9 +1422,8 @@ declare
 begin
   for v_cursor in select * from penstock.v_event_cursor c where c.is_stalled loop
     v_count := v_count + 1;
-    perform penstock.fn_iu_emit_event('system', 'cursor_stalled', 'alert', 'event_cursor', v_cursor.cursor_name,
-      jsonb_build_object('since', v_cursor.moved_at), 'system:queue_tick',
-      p_idempotency_key => format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
+    perform penstock.system_event_once('cursor_stalled', 'event_cursor', v_cursor.cursor_name,
+      jsonb_build_object('since', v_cursor.moved_at), format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
   end loop;
   return v_count;
 end
@@ -1474,6 +1525,12 @@ CREATE FUNCTION penstock.error_bounded(p_error jsonb) RETURNS jsonb
               else jsonb_build_object('type', left(p_error ->> 'type', 200), 'message', left(p_error ->> 'message', 2000),
                                       'permanent', p_error -> 'permanent', 'truncated', true) end
 $$;
+
+-- Name: error_is_passing(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.error_is_passing(p_sqlstate text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN (p_sqlstate ~ '^(40|53|57|58|XX)'::text);
 
 -- Name: event_insert(uuid, text, text, text, text, text, jsonb, penstock.actor_ref, text, uuid, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -1598,7 +1655,11 @@ declare
   v_cursor penstock.event_cursor;
   v_events penstock.event_outbox[];
   v_missing penstock.event_outbox[];
+  v_since timestamptz;
 begin
+  if penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
+    return null;
+  end if;
   select * into v_cursor from penstock.event_cursor c where c.cursor_name = 'audit' for update skip locked;
   if v_cursor.goal_tick_id is null then
     select max(t.tick_id) into v_cursor.goal_tick_id from penstock.outbox_tick t
@@ -1610,14 +1671,16 @@ begin
     return null;
   end if;
   v_events := penstock.cursor_page(v_cursor, p_limit);
+  v_since := (select min(e.created_at) from unnest(v_events) e);
   v_missing := array(
+    with made as materialized (
+      select j.causation_event_id, j.actor from penstock.job j where j.enqueued_at >= v_since and j.causation_event_id is not null)
     select distinct e from unnest(v_events) e
       join penstock.v_consumer_registry_active c on c.event_domain = e.event_domain and c.event_type = e.event_type
                                                 and coalesce(c.event_stream, e.event_stream) = e.event_stream
      -- a transaction that began before the consumer was live may have been dispatched before
      where e.created_at > c.live_at + interval '1 minute'
-       and not exists (select from penstock.job j where j.causation_event_id = e.event_id and j.actor = 'consumer:' || c.consumer_id
-                          and j.enqueued_at >= e.created_at)
+       and not exists (select from made m where m.causation_event_id = e.event_id and m.actor = 'consumer:' || c.consumer_id)
        and not exists (select from penstock.consumer_dispatch d where d.consumer_id = c.consumer_id and d.event_id = e.event_id)
        and not exists (select from penstock.consumer_dead_letter d where d.consumer_id = c.consumer_id and d.event_id = e.event_id));
   perform penstock.cursor_moved(v_cursor, v_events, p_limit);
@@ -1924,7 +1987,11 @@ begin
     job_kind = excluded.job_kind, executor = excluded.executor, idempotency_key_template = excluded.idempotency_key_template,
     payload_ref_template = excluded.payload_ref_template, fail_closed = excluded.fail_closed, priority = excluded.priority,
     rate_per_s = excluded.rate_per_s, rate_at = null, notes = excluded.notes, registered_by = excluded.registered_by,
-    registered_at = now(), enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null;
+    registered_at = now(), enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null
+  where (c.event_domain, c.event_type, c.event_stream, c.job_kind, c.executor, c.idempotency_key_template, c.payload_ref_template,
+         c.fail_closed, c.priority, c.rate_per_s)
+    is distinct from (excluded.event_domain, excluded.event_type, excluded.event_stream, excluded.job_kind, excluded.executor,
+         excluded.idempotency_key_template, excluded.payload_ref_template, excluded.fail_closed, excluded.priority, excluded.rate_per_s);
 end
 $_$;
 
@@ -2440,10 +2507,12 @@ declare
   v_attempt bigint;
 begin
   select * into v_route from penstock.iu_outbound_route r where r.route_code = v_letter.route_code;
-  if v_route.route_code is null or not v_route.enabled or v_route.route_kind not in ('event', 'job', 'http', 'notify') then
+  if v_route.route_code is null or not v_route.enabled or v_route.route_kind not in ('event', 'job', 'http', 'notify')
+     or not penstock.fn_iu_core_routes_enabled() or not penstock.fn_iu_route_worker_enabled() then
     raise exception using errcode = 'PS023', message = format('event %s still cannot be delivered by route %s: %s', v_letter.event_ref,
       v_letter.route_code, case when v_route.route_code is null then 'it is gone' when not v_route.enabled then 'it is disabled'
-        else format('nobody handles its kind, %s', v_route.route_kind) end);
+        when v_route.route_kind not in ('event', 'job', 'http', 'notify') then format('nobody handles its kind, %s', v_route.route_kind)
+        else 'a gate is closed' end);
   end if;
   insert into penstock.iu_route_attempt (
     worker_name, route_code, route_kind, event_ref, status, idempotency_key, attempt_no, job_id, ended_at)
@@ -2479,9 +2548,10 @@ begin
     return jsonb_build_object('status', v_attempt.status);
   end if;
   select * into v_route from penstock.iu_outbound_route r where r.route_code = v_attempt.route_code;
-  if v_route.route_code is null or not v_route.enabled or v_route.dry_run then
-    raise exception using errcode = 'PS027', message = format('outbound route %s is not live any more: nothing was sent',
-      v_attempt.route_code),
+  if v_route.route_code is null or not v_route.enabled or v_route.dry_run or not penstock.fn_iu_core_routes_enabled()
+     or not penstock.fn_iu_route_worker_enabled() then
+    raise exception using errcode = 'PS027', message = format('outbound route %s is not live any more, or a gate is '
+      'closed: nothing was sent', v_attempt.route_code),
       hint = format('Enable it and replay the dead letter: penstock dlq list --kind %s', v_attempt.route_code);
   end if;
   select * into v_event from penstock.event_outbox e where e.event_id = v_attempt.event_ref;
@@ -2504,7 +2574,8 @@ CREATE FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) RETURNS boolean
 declare
   v_attempt penstock.iu_route_attempt;
 begin
-  select * into v_attempt from penstock.iu_route_attempt a where a.attempt_id = p_attempt_id and a.status = 'queued' for update;
+  select * into v_attempt from penstock.iu_route_attempt a
+   where a.attempt_id = p_attempt_id and a.status in ('queued', 'failed') for update;
   if v_attempt.attempt_id is null then
     return false;
   end if;
@@ -3078,9 +3149,9 @@ begin
 end
 $$;
 
--- Name: fn_outbox_tick(boolean); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_outbox_tick(boolean, interval); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_outbox_tick(p_force boolean DEFAULT false) RETURNS bigint
+CREATE FUNCTION penstock.fn_outbox_tick(p_force boolean DEFAULT false, p_within interval DEFAULT '00:00:01'::interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3094,7 +3165,7 @@ begin
       current_setting('transaction_isolation')), hint = 'Its snapshot is that of its first statement. Call it on its own.';
   end if;
   perform penstock.outbox_guard();
-  if not p_force and not penstock.outbox_is_due() then
+  if not p_force and not penstock.outbox_is_due(p_within) then
     return null;
   end if;
   begin
@@ -3184,8 +3255,8 @@ begin
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
   -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
-  foreach v_part in array array['outbox', 'dispatch', 'routes', 'broadcasts', 'cursors', 'events_sweep', 'events_audit', 'promote', 'reap',
-                                'silence', 'lanes', 'once_keys', 'analyze', 'partitions', 'subscriptions', 'schedules'] loop
+  foreach v_part in array array['outbox', 'promote', 'reap', 'silence', 'lanes', 'analyze', 'partitions', 'subscriptions', 'cursors',
+                                'schedules', 'dispatch', 'routes', 'broadcasts', 'events_audit', 'events_sweep', 'once_keys'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -4743,15 +4814,15 @@ CREATE FUNCTION penstock.outbox_head() RETURNS bigint
   select case when s.is_called then s.last_value else 0 end from penstock.event_seq s
 $$;
 
--- Name: outbox_is_due(); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: outbox_is_due(interval); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.outbox_is_due() RETURNS boolean
+CREATE FUNCTION penstock.outbox_is_due(p_within interval) RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select coalesce((
     select t.head <> penstock.outbox_head()
-           or (not coalesce(pg_snapshot_xmin(t.snapshot) > t.head_tx, false) and t.ticked_at < clock_timestamp() - interval '1 second')
+           or (not coalesce(pg_snapshot_xmin(t.snapshot) > t.head_tx, false) and t.ticked_at < clock_timestamp() - p_within)
       from penstock.outbox_tick t order by t.tick_id desc limit 1), true)
 $$;
 
@@ -5232,12 +5303,18 @@ begin
   begin
     return penstock.routes_run(p_worker, p_events);
   exception when others then
-    null;  -- whose fault it was shows below
+    -- of the moment, or of one of them, which shows below
+    if penstock.error_is_passing(sqlstate) or sqlstate = '55P03' then
+      raise;
+    end if;
   end;
   foreach v_event in array p_events loop
     begin
       v_sum := penstock.counts_added(v_sum, penstock.routes_run(p_worker, array[v_event]));
     exception when others then
+      if penstock.error_is_passing(sqlstate) then
+        raise;
+      end if;
       v_sum := penstock.counts_added(v_sum, penstock.routes_failed(p_worker, v_event, sqlerrm, sqlstate));
     end;
   end loop;
@@ -5255,10 +5332,17 @@ declare
   v_attempts bigint[];
 begin
   with ended as materialized (
-    select a.attempt_id, l.dead_letter_id, l.reason, l.error from penstock.iu_route_attempt a
-      left join penstock.job_dead_letter l on l.job_id = a.job_id and l.resolved_at is null
-     where a.status = 'queued' and not exists (select from penstock.job_queue q where q.job_id = a.job_id)
-     order by a.attempt_id limit p_limit for update of a skip locked),
+    select a.attempt_id, l.dead_letter_id, l.error
+      from (select d.job_id, d.dead_letter_id, d.error from penstock.job_dead_letter d
+             where d.resolved_at is null and d.job_kind = 'route_deliver'
+            union all
+            -- cancelled: of those that wait longest
+            select q.job_id, null, null
+              from (select o.job_id from penstock.iu_route_attempt o where o.status = 'queued' order by o.job_id limit p_limit) q
+             where not exists (select from penstock.job_queue u where u.job_id = q.job_id)
+               and not exists (select from penstock.job_dead_letter d where d.job_id = q.job_id and d.resolved_at is null)) l
+      join penstock.iu_route_attempt a on a.job_id = l.job_id
+     where a.status = 'queued' order by a.attempt_id limit p_limit for update of a skip locked),
   resolved as (
     update penstock.job_dead_letter d
        set resolved_at = now(), resolved_by = 'system:route_worker', resolution = 'kept as a dead letter of its route'
@@ -5583,7 +5667,7 @@ begin
     return;
   end if;
   v_payload := (select jsonb_object_agg(k, p_args -> k) from unnest(penstock.names_of(v_route.payload_contract -> 'keep_refs')) k);
-  v_key := (select string_agg(coalesce(p_args ->> k, ''), ',' order by o)
+  v_key := (select p_route_code || ':' || md5(jsonb_agg(p_args -> k order by o)::text)
               from unnest(penstock.names_of(v_route.idempotency_policy -> 'key')) with ordinality u(k, o));
   v_subject := (select string_agg(p_args ->> k, ',' order by o)
                   from unnest(penstock.names_of(v_route.payload_contract -> 'subject')) with ordinality u(k, o));
@@ -5751,10 +5835,14 @@ CREATE FUNCTION penstock.sql_route_body(p_route penstock.iu_sql_event_route, p_t
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
-  v_columns text[] := array(select a.attname::text from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
-                               and a.attname = any (penstock.sql_route_columns(p_route) || penstock.table_key(p_table)));
+  v_columns text[];
+  v_types oid[];
   v_live text;
 begin
+  select coalesce(array_agg(a.attname::text order by a.attnum), '{}'), coalesce(array_agg(a.atttypid order by a.attnum), '{}')
+    into v_columns, v_types
+    from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+     and a.attname = any (penstock.sql_route_columns(p_route) || penstock.table_key(p_table));
   if not (p_route).enabled then
     return 'begin return null; end';
   elsif (p_route).dry_run then
@@ -5781,8 +5869,8 @@ end', (p_route).route_code);
     if now() >= %2$L::timestamptz then
       perform penstock.partition_ensure(''event_outbox'', now());
     end if;
-    if (select count(*) from pg_attribute a
-         where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s then
+    if (select count(*) filter (where a.atttypid = (%7$L::oid[])[array_position(%3$L::name[], a.attname)]) from pg_attribute a
+         where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s%8$s then
       %5$s;
     else
       execute (select penstock.sql_route_statement(r, tg_relid, ''$1'') from penstock.iu_sql_event_route r
@@ -5795,7 +5883,9 @@ end', (p_route).route_code);
     end if;', cardinality(penstock.names_of((p_route).idempotency_policy -> 'key')) > 0,
     -- until then there is a partition, and nobody has to look
     to_char(date_trunc('month', now() at time zone 'UTC') + interval '1 month', 'YYYY-MM-DD 00:00:00+00'), v_columns,
-    cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code);
+    cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code, v_types,
+    case when (p_route).source_filter is not null
+      then ' and exists (select from pg_index i where i.indrelid = tg_relid and i.indisprimary)' end);
   return 'declare v_now penstock.sql_route_context; v_actor text; v_count bigint;
 begin' || case when (p_route).fail_closed then v_live else format('
   begin%s
@@ -5837,7 +5927,12 @@ begin
   if v_fault is not null then
     raise exception using errcode = 'PS011', message = format('SQL route %s: %s', v_code, v_fault);
   end if;
-  perform penstock.payload_check((select jsonb_object_agg(r, 0) from unnest(v_refs) r), format('keep_refs of route %s', v_code));
+  perform penstock.payload_check(
+    (select jsonb_object_agg(r, 0) from unnest(v_refs || penstock.names_of((p_route).payload_contract -> 'subject')) r),
+    format('keep_refs or subject of route %s', v_code));
+  if v_refs && penstock.names_of((p_route).payload_contract -> 'forbid_keys') then
+    raise exception using errcode = 'PS006', message = format('SQL route %s keeps a column that its own forbid_keys forbid', v_code);
+  end if;
   if (p_route).source_object_kind = 'table' then
     perform penstock.sql_route_table_check(p_route);
   elsif (p_route).source_object_kind = 'routine' then
@@ -5966,17 +6061,21 @@ CREATE FUNCTION penstock.sql_route_dry(p_route_code text, p_table regclass) RETU
     from penstock.iu_sql_event_route r where r.route_code = p_route_code
 $_$;
 
--- Name: sql_route_filter(penstock.iu_sql_event_route, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: sql_route_filter(penstock.iu_sql_event_route, regclass); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]) RETURNS text
-    LANGUAGE sql IMMUTABLE
+CREATE FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_table regclass) RETURNS text
+    LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
-  select case when f.changed is null or cardinality(p_key) = 0 then ''
+  select case when f.changed is null or k.same is null then ''
               else format(' left join was o on (%s) where (%s) is distinct from (%s)', k.same, f.before, f.changed) end
-    from (select string_agg(format('n.%I', c), ', ' order by c) as changed, string_agg(format('o.%I', c), ', ' order by c) as before
-            from unnest(penstock.names_of((p_route).source_filter -> 'changed')) c where c = any (p_there)) f,
-         (select string_agg(format('o.%1$I = n.%1$I', c), ' and ') as same from unnest(p_key) c) k
+    from (select string_agg(format('n.%I%s', a.attname, x.cast), ', ' order by a.attnum) as changed,
+                 string_agg(format('o.%I%s', a.attname, x.cast), ', ' order by a.attnum) as before
+            from pg_attribute a join pg_type t on t.oid = a.atttypid
+           cross join lateral (select case when t.typname in ('json', 'xml') or t.typcategory = 'G' then '::text' else '' end) x("cast")
+           where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+             and a.attname = any (penstock.names_of((p_route).source_filter -> 'changed'))) f,
+         (select string_agg(format('o.%1$I = n.%1$I', c), ' and ') as same from unnest(penstock.table_key(p_table)) c) k
 $_$;
 
 -- Name: sql_route_joined(text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -5985,8 +6084,8 @@ CREATE FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) RETU
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select case count(*) when 0 then 'null::text' when 1 then format('n.%I::text', min(c))
-              else format('concat_ws('','', %s)', string_agg(format('n.%I', c), ', ' order by o)) end
+  select case count(*) when 0 then 'null::text' when 1 then format('left(n.%I::text, 2000)', min(c))
+              else format('left(concat_ws('','', %s), 2000)', string_agg(format('n.%I', c), ', ' order by o)) end
     from unnest(p_columns) with ordinality u(c, o) where c = any (p_there)
 $$;
 
@@ -6098,8 +6197,11 @@ begin
     penstock.sql_route_joined(case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
     penstock.sql_route_payload(p_route, p_table, v_there),
     -- a key with a column that is gone would make one event of many
-    penstock.sql_route_joined(case when v_once <@ v_there then v_once else '{}' end, v_there),
-    penstock.sql_route_filter(p_route, v_key, v_there));
+    case when cardinality(v_once) > 0 and v_once <@ v_there then
+      format('%L || md5(jsonb_build_array(%s)::text)', (p_route).route_code || ':', (select string_agg(format('n.%I', c), ', ' order by o)
+                                                                                       from unnest(v_once) with ordinality u(c, o)))
+      else 'null::text' end,
+    penstock.sql_route_filter(p_route, p_table));
 end
 $$;
 
@@ -6123,6 +6225,7 @@ CREATE FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) RE
       then 'not_applied'
     when (p_route).source_object_kind = 'database' and not exists (
       select from pg_event_trigger g where g.evtname = 'penstock_ddl' and g.evtenabled <> 'D') then 'not_applied'
+    when (p_route).source_filter is not null and cardinality(penstock.table_key(t.relid)) = 0 then 'broken'
     when (p_route).source_object_kind = 'table' and exists (
       select from unnest(penstock.sql_route_columns(p_route)) n where not exists (
         select from pg_attribute a where a.attrelid = t.relid and a.attname = n and a.attnum > 0 and not a.attisdropped)) then 'broken'
@@ -6215,7 +6318,10 @@ declare
 begin
   perform penstock.partition_ensure('event_outbox', now());
   execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
-                 'set search_path = pg_catalog, pg_temp as %L', v_name,
+                 'set search_path = pg_catalog, pg_temp %s as %L', v_name,
+                 concat_ws(' ', case when v_was is not null then 'set enable_nestloop = off' end,
+                           case when (p_route).idempotency_policy is not null
+                             then 'set timezone = ''UTC'' set datestyle = ''ISO, YMD''' end),
                  case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);
   execute format('revoke all on function penstock.%I() from public', v_name);
   perform penstock.sql_route_untriggered(v_trigger, case when (p_route).enabled then v_table end);
@@ -6247,8 +6353,8 @@ begin
                   where g.tgname = p_trigger and not g.tgisinternal and g.tgparentid = 0 and g.tgrelid is distinct from p_but loop
     begin
       execute format('drop trigger %I on %s', p_trigger, v_table);
-    exception when insufficient_privilege then
-      raise notice 'the trigger % on % does nothing any more; the owner of the table may drop it', p_trigger, v_table;
+    exception when insufficient_privilege or lock_not_available then
+      raise notice 'the trigger % on % stays, and does nothing any more (%)', p_trigger, v_table, sqlerrm;
     end;
   end loop;
 end
@@ -6495,6 +6601,22 @@ begin
 end
 $$;
 
+-- Name: system_event_once(text, text, text, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.system_event_once(p_type text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_key text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_event uuid := gen_random_uuid();
+begin
+  if penstock.once_take('event:system.' || p_type, p_key, v_event::text, 'event') = v_event::text then
+    perform penstock.event_insert(v_event, 'system', p_type, 'alert', p_subject_table, p_subject_ref, p_payload, 'system:queue_tick',
+                                  null, null, null);
+  end if;
+end
+$$;
+
 -- Name: table_key(regclass); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.table_key(p_table regclass) RETURNS text[]
@@ -6550,7 +6672,8 @@ begin
     -- a statement per part: each is only parsed when it is run, so one broken function breaks one part
     case p_part
       when 'outbox' then v_did := to_jsonb(penstock.fn_outbox_tick());
-      when 'dispatch' then v_did := penstock.fn_consumer_dispatch_run(p_limit => 5000);
+      when 'dispatch' then v_did := penstock.fn_consumer_dispatch_run(p_limit => 5000)
+                                    || jsonb_build_object('unlocked', penstock.consumers_unlocked());
       when 'broadcasts' then v_did := to_jsonb(penstock.broadcasts_count());
       when 'routes' then v_did := penstock.routes_tick();
       when 'cursors' then v_did := to_jsonb(penstock.cursors_watch());
@@ -7424,7 +7547,7 @@ UNION ALL
     d.consumer_id AS what,
     d.reason,
     d.error,
-    d.event_snapshot AS snapshot,
+    jsonb_build_object('event_id', (d.event_snapshot -> 'event_id'::text), 'event_domain', (d.event_snapshot -> 'event_domain'::text), 'event_type', (d.event_snapshot -> 'event_type'::text), 'created_at', (d.event_snapshot -> 'created_at'::text)) AS snapshot,
     d.dead_at,
     d.resolved_at,
     (d.resolved_by)::text AS resolved_by,
@@ -7439,7 +7562,7 @@ UNION ALL
     d.route_code AS what,
     d.reason,
     d.error,
-    d.event_snapshot AS snapshot,
+    jsonb_build_object('event_id', (d.event_snapshot -> 'event_id'::text), 'event_domain', (d.event_snapshot -> 'event_domain'::text), 'event_type', (d.event_snapshot -> 'event_type'::text), 'created_at', (d.event_snapshot -> 'created_at'::text)) AS snapshot,
     d.dead_at,
     d.resolved_at,
     (d.resolved_by)::text AS resolved_by,
@@ -8590,6 +8713,10 @@ CREATE INDEX ingest_message_id ON ONLY penstock.ingest_message USING btree (subs
 
 CREATE INDEX iu_route_attempt_dry ON penstock.iu_route_attempt USING btree (route_code, attempted_at) WHERE (status = 'dry_run'::text);
 
+-- Name: iu_route_attempt_passed; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_route_attempt_passed ON penstock.iu_route_attempt USING btree (attempted_at) WHERE (status = ANY (ARRAY['skipped'::text, 'disabled'::text]));
+
 -- Name: iu_route_attempt_queued; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX iu_route_attempt_queued ON penstock.iu_route_attempt USING btree (job_id) WHERE (status = 'queued'::text);
@@ -9039,6 +9166,10 @@ REVOKE ALL ON FUNCTION penstock.consumers_dispatch(p_events penstock.event_outbo
 
 REVOKE ALL ON FUNCTION penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) FROM PUBLIC;
 
+-- Name: FUNCTION consumers_unlocked(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.consumers_unlocked(p_limit integer) FROM PUBLIC;
+
 -- Name: FUNCTION counts_added(p_a jsonb, p_b jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.counts_added(p_a jsonb, p_b jsonb) FROM PUBLIC;
@@ -9096,6 +9227,10 @@ REVOKE ALL ON FUNCTION penstock.drains_cancel(p_kind text, p_actor penstock.acto
 -- Name: FUNCTION error_bounded(p_error jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.error_bounded(p_error jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION error_is_passing(p_sqlstate text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.error_is_passing(p_sqlstate text) FROM PUBLIC;
 
 -- Name: FUNCTION event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
@@ -9453,11 +9588,11 @@ GRANT ALL ON FUNCTION penstock.fn_outbound_route_set(p_route_code text, p_defini
 REVOKE ALL ON FUNCTION penstock.fn_outbox_rebase(p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_outbox_rebase(p_actor text) TO workflow_admin;
 
--- Name: FUNCTION fn_outbox_tick(p_force boolean); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_outbox_tick(p_force boolean, p_within interval); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean, p_within interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean, p_within interval) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean, p_within interval) TO workflow_admin;
 
 -- Name: FUNCTION fn_pool_set(p_pool text, p_note text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -9764,9 +9899,9 @@ REVOKE ALL ON FUNCTION penstock.outbox_guard() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.outbox_head() FROM PUBLIC;
 
--- Name: FUNCTION outbox_is_due(); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION outbox_is_due(p_within interval); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.outbox_is_due() FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.outbox_is_due(p_within interval) FROM PUBLIC;
 
 -- Name: FUNCTION outbox_tick_insert(p_is_fresh boolean); Type: ACL; Schema: penstock; Owner: -
 
@@ -9992,9 +10127,9 @@ REVOKE ALL ON FUNCTION penstock.sql_route_defined(p_route penstock.iu_sql_event_
 
 REVOKE ALL ON FUNCTION penstock.sql_route_dry(p_route_code text, p_table regclass) FROM PUBLIC;
 
--- Name: FUNCTION sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_route_filter(p_route penstock.iu_sql_event_route, p_table regclass); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_table regclass) FROM PUBLIC;
 
 -- Name: FUNCTION sql_route_joined(p_columns text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -10094,6 +10229,10 @@ REVOKE ALL ON FUNCTION penstock.subscription_schedule(p_path text, p_actor penst
 -- Name: FUNCTION subscriptions_watch(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.subscriptions_watch() FROM PUBLIC;
+
+-- Name: FUNCTION system_event_once(p_type text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_key text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.system_event_once(p_type text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_key text) FROM PUBLIC;
 
 -- Name: FUNCTION table_key(p_table regclass); Type: ACL; Schema: penstock; Owner: -
 

@@ -13,10 +13,9 @@ begin
        and exists (select from penstock.event_subscription s where not s.mute)
        and penstock.config_text('queue.subscription_resolution.enabled', 'true') = 'true'
   loop
-    perform penstock.fn_iu_emit_event('system', 'subscription_broadcast', 'alert', 'event_type',
-      v_type.event_domain || '.' || v_type.event_type,
-      jsonb_build_object('broadcast_events_24h', v_type.broadcast_events_24h, 'events_24h', v_type.events_24h), 'system:queue_tick',
-      p_idempotency_key => format('%s.%s:%s', v_type.event_domain, v_type.event_type, (now() at time zone 'UTC')::date));
+    perform penstock.system_event_once('subscription_broadcast', 'event_type', v_type.event_domain || '.' || v_type.event_type,
+      jsonb_build_object('broadcast_events_24h', v_type.broadcast_events_24h, 'events_24h', v_type.events_24h),
+      format('%s.%s:%s', v_type.event_domain, v_type.event_type, (now() at time zone 'UTC')::date));
   end loop;
 end
 $$;

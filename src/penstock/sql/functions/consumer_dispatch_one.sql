@@ -9,7 +9,8 @@ exception when others then
     raise;
   end if;
   insert into penstock.consumer_dead_letter (consumer_id, event_id, reason, error, event_snapshot)
-  values (p_consumer, p_event.event_id, 'failed', jsonb_build_object('message', sqlerrm, 'sqlstate', sqlstate), to_jsonb(p_event))
+  values (p_consumer, p_event.event_id, case when sqlstate = '55P03' then 'locked' else 'failed' end,
+          jsonb_build_object('message', sqlerrm, 'sqlstate', sqlstate), to_jsonb(p_event))
   on conflict (consumer_id, event_id) where resolved_at is null do nothing;
   return case when sqlstate = '55P03' then '{"failed": 1, "locked": 1}'::jsonb else '{"failed": 1}' end;
 end

@@ -11,6 +11,12 @@ declare
   v_made bigint;
 begin
   select * into v_plan from penstock.consumer_plans(v_events, v_letter.consumer_id);
+  if v_plan.fault is null and not exists (select from penstock.consumer_registry c where c.consumer_id = v_plan.consumer_id and c.enabled)
+     and v_plan.consumer_id is not null then
+    v_plan.fault := 'the consumer is disabled';
+  elsif penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
+    v_plan.fault := 'queue.consumer_dispatch.enabled is not true';
+  end if;
   if v_plan.consumer_id is null or v_plan.dry_run or v_plan.fault is not null then
     raise exception using errcode = 'PS023', message = format('event %s still cannot become a job of %s: %s', v_letter.event_id,
       v_letter.consumer_id, case when v_plan.consumer_id is null then 'the consumer does not take it any more'

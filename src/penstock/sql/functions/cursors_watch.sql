@@ -9,9 +9,8 @@ declare
 begin
   for v_cursor in select * from penstock.v_event_cursor c where c.is_stalled loop
     v_count := v_count + 1;
-    perform penstock.fn_iu_emit_event('system', 'cursor_stalled', 'alert', 'event_cursor', v_cursor.cursor_name,
-      jsonb_build_object('since', v_cursor.moved_at), 'system:queue_tick',
-      p_idempotency_key => format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
+    perform penstock.system_event_once('cursor_stalled', 'event_cursor', v_cursor.cursor_name,
+      jsonb_build_object('since', v_cursor.moved_at), format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
   end loop;
   return v_count;
 end

@@ -10,6 +10,9 @@ declare
   v_missing penstock.event_outbox[];
   v_since timestamptz;
 begin
+  if penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
+    return null;
+  end if;
   select * into v_cursor from penstock.event_cursor c where c.cursor_name = 'audit' for update skip locked;
   if v_cursor.goal_tick_id is null then
     select max(t.tick_id) into v_cursor.goal_tick_id from penstock.outbox_tick t

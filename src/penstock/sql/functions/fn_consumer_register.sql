@@ -35,6 +35,10 @@ begin
     job_kind = excluded.job_kind, executor = excluded.executor, idempotency_key_template = excluded.idempotency_key_template,
     payload_ref_template = excluded.payload_ref_template, fail_closed = excluded.fail_closed, priority = excluded.priority,
     rate_per_s = excluded.rate_per_s, rate_at = null, notes = excluded.notes, registered_by = excluded.registered_by,
-    registered_at = now(), enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null;
+    registered_at = now(), enabled = false, dry_run = true, reviewed_by = null, reviewed_at = null, live_at = null
+  where (c.event_domain, c.event_type, c.event_stream, c.job_kind, c.executor, c.idempotency_key_template, c.payload_ref_template,
+         c.fail_closed, c.priority, c.rate_per_s)
+    is distinct from (excluded.event_domain, excluded.event_type, excluded.event_stream, excluded.job_kind, excluded.executor,
+         excluded.idempotency_key_template, excluded.payload_ref_template, excluded.fail_closed, excluded.priority, excluded.rate_per_s);
 end
 $$;

@@ -14,10 +14,12 @@ declare
   v_attempt bigint;
 begin
   select * into v_route from penstock.iu_outbound_route r where r.route_code = v_letter.route_code;
-  if v_route.route_code is null or not v_route.enabled or v_route.route_kind not in ('event', 'job', 'http', 'notify') then
+  if v_route.route_code is null or not v_route.enabled or v_route.route_kind not in ('event', 'job', 'http', 'notify')
+     or not penstock.fn_iu_core_routes_enabled() or not penstock.fn_iu_route_worker_enabled() then
     raise exception using errcode = 'PS023', message = format('event %s still cannot be delivered by route %s: %s', v_letter.event_ref,
       v_letter.route_code, case when v_route.route_code is null then 'it is gone' when not v_route.enabled then 'it is disabled'
-        else format('nobody handles its kind, %s', v_route.route_kind) end);
+        when v_route.route_kind not in ('event', 'job', 'http', 'notify') then format('nobody handles its kind, %s', v_route.route_kind)
+        else 'a gate is closed' end);
   end if;
   insert into penstock.iu_route_attempt (
     worker_name, route_code, route_kind, event_ref, status, idempotency_key, attempt_no, job_id, ended_at)

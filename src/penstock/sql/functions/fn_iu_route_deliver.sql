@@ -19,9 +19,10 @@ begin
     return jsonb_build_object('status', v_attempt.status);
   end if;
   select * into v_route from penstock.iu_outbound_route r where r.route_code = v_attempt.route_code;
-  if v_route.route_code is null or not v_route.enabled or v_route.dry_run then
-    raise exception using errcode = 'PS027', message = format('outbound route %s is not live any more: nothing was sent',
-      v_attempt.route_code),
+  if v_route.route_code is null or not v_route.enabled or v_route.dry_run or not penstock.fn_iu_core_routes_enabled()
+     or not penstock.fn_iu_route_worker_enabled() then
+    raise exception using errcode = 'PS027', message = format('outbound route %s is not live any more, or a gate is '
+      'closed: nothing was sent', v_attempt.route_code),
       hint = format('Enable it and replay the dead letter: penstock dlq list --kind %s', v_attempt.route_code);
   end if;
   select * into v_event from penstock.event_outbox e where e.event_id = v_attempt.event_ref;

@@ -14,7 +14,7 @@ begin
     return;
   end if;
   v_payload := (select jsonb_object_agg(k, p_args -> k) from unnest(penstock.names_of(v_route.payload_contract -> 'keep_refs')) k);
-  v_key := (select string_agg(coalesce(p_args ->> k, ''), ',' order by o)
+  v_key := (select p_route_code || ':' || md5(jsonb_agg(p_args -> k order by o)::text)
               from unnest(penstock.names_of(v_route.idempotency_policy -> 'key')) with ordinality u(k, o));
   v_subject := (select string_agg(p_args ->> k, ',' order by o)
                   from unnest(penstock.names_of(v_route.payload_contract -> 'subject')) with ordinality u(k, o));

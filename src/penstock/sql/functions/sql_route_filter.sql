@@ -1,10 +1,15 @@
 -- sql_route_filter: what follows the changed rows where only those count in which a column of source_filter differs.
---   A row whose primary key changed has no earlier one, and counts.
-create or replace function penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_key text[], p_there text[]) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select case when f.changed is null or cardinality(p_key) = 0 then ''
+--   A row whose primary key changed has no earlier one, and counts. Without a primary key all count. What cannot be compared is
+--   compared as text.
+create or replace function penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_table regclass) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case when f.changed is null or k.same is null then ''
               else format(' left join was o on (%s) where (%s) is distinct from (%s)', k.same, f.before, f.changed) end
-    from (select string_agg(format('n.%I', c), ', ' order by c) as changed, string_agg(format('o.%I', c), ', ' order by c) as before
-            from unnest(penstock.names_of((p_route).source_filter -> 'changed')) c where c = any (p_there)) f,
-         (select string_agg(format('o.%1$I = n.%1$I', c), ' and ') as same from unnest(p_key) c) k
+    from (select string_agg(format('n.%I%s', a.attname, x.cast), ', ' order by a.attnum) as changed,
+                 string_agg(format('o.%I%s', a.attname, x.cast), ', ' order by a.attnum) as before
+            from pg_attribute a join pg_type t on t.oid = a.atttypid
+           cross join lateral (select case when t.typname in ('json', 'xml') or t.typcategory = 'G' then '::text' else '' end) x("cast")
+           where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+             and a.attname = any (penstock.names_of((p_route).source_filter -> 'changed'))) f,
+         (select string_agg(format('o.%1$I = n.%1$I', c), ' and ') as same from unnest(penstock.table_key(p_table)) c) k
 $$;

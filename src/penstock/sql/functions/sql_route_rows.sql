@@ -17,7 +17,10 @@ begin
     penstock.sql_route_joined(case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
     penstock.sql_route_payload(p_route, p_table, v_there),
     -- a key with a column that is gone would make one event of many
-    penstock.sql_route_joined(case when v_once <@ v_there then v_once else '{}' end, v_there),
-    penstock.sql_route_filter(p_route, v_key, v_there));
+    case when cardinality(v_once) > 0 and v_once <@ v_there then
+      format('%L || md5(jsonb_build_array(%s)::text)', (p_route).route_code || ':', (select string_agg(format('n.%I', c), ', ' order by o)
+                                                                                       from unnest(v_once) with ordinality u(c, o)))
+      else 'null::text' end,
+    penstock.sql_route_filter(p_route, p_table));
 end
 $$;

@@ -1,4 +1,6 @@
 -- sql_route_trigger: the trigger function of a route, and its trigger where it is enabled.
+--   With a filter, old and new rows are joined: by a plan that was made for few of them and meets many, never row by row. With a key,
+--   a time is the same text whoever writes it.
 --   A body is replaced without a lock on the table; the trigger is made anew only where it has to be another one.
 create or replace function penstock.sql_route_trigger(p_route penstock.iu_sql_event_route) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -13,7 +15,10 @@ declare
 begin
   perform penstock.partition_ensure('event_outbox', now());
   execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
-                 'set search_path = pg_catalog, pg_temp as %L', v_name,
+                 'set search_path = pg_catalog, pg_temp %s as %L', v_name,
+                 concat_ws(' ', case when v_was is not null then 'set enable_nestloop = off' end,
+                           case when (p_route).idempotency_policy is not null
+                             then 'set timezone = ''UTC'' set datestyle = ''ISO, YMD''' end),
                  case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);
   execute format('revoke all on function penstock.%I() from public', v_name);
   perform penstock.sql_route_untriggered(v_trigger, case when (p_route).enabled then v_table end);

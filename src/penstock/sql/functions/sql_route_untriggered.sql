@@ -1,5 +1,5 @@
--- sql_route_untriggered: take a route's trigger off every table but p_but. Where it is not ours to drop it stays, and its
--- function does nothing there.
+-- sql_route_untriggered: take a route's trigger off every table but p_but. Where it is not ours to drop, or somebody reads, it
+-- stays, and its function does nothing there.
 create or replace function penstock.sql_route_untriggered(p_trigger text, p_but regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -9,8 +9,8 @@ begin
                   where g.tgname = p_trigger and not g.tgisinternal and g.tgparentid = 0 and g.tgrelid is distinct from p_but loop
     begin
       execute format('drop trigger %I on %s', p_trigger, v_table);
-    exception when insufficient_privilege then
-      raise notice 'the trigger % on % does nothing any more; the owner of the table may drop it', p_trigger, v_table;
+    exception when insufficient_privilege or lock_not_available then
+      raise notice 'the trigger % on % stays, and does nothing any more (%)', p_trigger, v_table, sqlerrm;
     end;
   end loop;
 end

@@ -14,7 +14,8 @@ begin
     -- a statement per part: each is only parsed when it is run, so one broken function breaks one part
     case p_part
       when 'outbox' then v_did := to_jsonb(penstock.fn_outbox_tick());
-      when 'dispatch' then v_did := penstock.fn_consumer_dispatch_run(p_limit => 5000);
+      when 'dispatch' then v_did := penstock.fn_consumer_dispatch_run(p_limit => 5000)
+                                    || jsonb_build_object('unlocked', penstock.consumers_unlocked());
       when 'broadcasts' then v_did := to_jsonb(penstock.broadcasts_count());
       when 'routes' then v_did := penstock.routes_tick();
       when 'cursors' then v_did := to_jsonb(penstock.cursors_watch());

@@ -49,6 +49,7 @@ create table penstock.iu_route_attempt (
 );
 create index iu_route_attempt_recent on penstock.iu_route_attempt (attempted_at);
 create index iu_route_attempt_dry on penstock.iu_route_attempt (route_code, attempted_at) where status = 'dry_run';
+create index iu_route_attempt_passed on penstock.iu_route_attempt (attempted_at) where status in ('skipped', 'disabled');
 create index iu_route_attempt_queued on penstock.iu_route_attempt (job_id) where status = 'queued';
 
 create table penstock.iu_route_dead_letter (
