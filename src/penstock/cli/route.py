@@ -205,7 +205,8 @@ def _gates(connection: Connection, outward: bool, setting: str, *, from_now: boo
     if as_json:
         show_json(outbound.workers(connection))
     else:
-        typer.echo(f"the route worker is {'enabled' if setting == 'true' else 'disabled: events wait, for up to two days'}")
+        state = "enabled" if setting == "true" else "disabled: events wait, for up to two days"
+        typer.echo(f"the route worker is {state}")
 
 
 def _verify_worker(connection: Connection, outward: bool, *, as_json: bool) -> None:
