@@ -215,7 +215,9 @@ class Driver:
             waiting = {n: self._blockers(n) for n in running}
             # whoever ended while we asked may have been what another waited for
             asked_in_peace = not any(_ended(self.sessions[n]) for n in running)
-            if asked_in_peace and all(waiting.values()) and not _in_a_ring(waiting):
+            # and a worker of the server's own, such as autovacuum, goes away by itself
+            among_us = all(blockers and -1 not in blockers for blockers in waiting.values())
+            if asked_in_peace and among_us and not _in_a_ring(waiting):
                 self._stuck = {self.sessions[n].running for n in running}
                 return waiting
             moving = [one.running for one in self.sessions if one.running and not _ended(one)]

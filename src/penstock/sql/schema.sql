@@ -8743,7 +8743,7 @@ CREATE INDEX job_dead_letter_open ON penstock.job_dead_letter USING btree (dead_
 
 -- Name: job_enqueued; Type: INDEX; Schema: penstock; Owner: -
 
-CREATE INDEX job_enqueued ON ONLY penstock.job USING brin (enqueued_at) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX job_enqueued ON ONLY penstock.job USING brin (enqueued_at) WITH (pages_per_range='32');
 
 -- Name: job_queue_due; Type: INDEX; Schema: penstock; Owner: -
 

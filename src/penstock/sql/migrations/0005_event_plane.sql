@@ -95,7 +95,7 @@ create table penstock.consumer_dead_letter (
 create unique index consumer_dead_letter_open on penstock.consumer_dead_letter (consumer_id, event_id) where resolved_at is null;
 
 -- for looks at the last day or hour: jobs come in the order of their time
-create index job_enqueued on penstock.job using brin (enqueued_at) with (pages_per_range = 32, autosummarize = on);
+create index job_enqueued on penstock.job using brin (enqueued_at) with (pages_per_range = 32);
 
 alter type penstock.job_request add attribute causation_depth smallint;
 
