@@ -117,7 +117,7 @@ class Fuzz:
     def dispatch(self, dice: random.Random) -> None:
         """Cut off at times, between the jobs and the commit."""
         while not self.stop.is_set():
-            with suppress(psycopg.Error), connect(self.url) as db:
+            with suppress(psycopg.OperationalError), connect(self.url) as db:
                 for _ in range(dice.randint(1, 30)):
                     self.dispatch_page(db, dice.randint(1, 9), cut=dice.random() < 0.1)
                     self.stop.wait(_PAUSE_S)
@@ -140,7 +140,7 @@ class Fuzz:
 
         def work(dice: random.Random) -> None:
             while not self.stop.is_set():
-                with suppress(psycopg.Error), connect(self.url) as db:
+                with suppress(psycopg.OperationalError), connect(self.url) as db:
                     for _ in range(dice.randint(1, 30)):
                         self.read_page(db, reader, limit, cut=dice.random() < 0.1)
                         self.stop.wait(_PAUSE_S)

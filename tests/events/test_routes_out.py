@@ -110,6 +110,25 @@ def test_a_cursor_that_is_put_back_makes_no_duplicate(db: Connection) -> None:
     assert value(db, "select count(*) from penstock.job where job_kind = 'route_deliver'") == 5
 
 
+def test_an_event_that_cannot_be_routed_is_isolated_and_a_dead_letter(db: Connection) -> None:
+    _route(db, "live")
+    db.execute(
+        "create function refuse() returns trigger language plpgsql as $$ begin if new.target_ref = 'bad'"
+        " then raise 'not this one'; end if; return new; end $$"
+    )
+    db.execute("create trigger refuse before insert on penstock.job for each row execute function refuse()")
+    good, bad, better = emit(db, "good"), emit(db, "bad"), emit(db, "better")
+    events.tick(db)
+    report = outbound.worker_run(db)
+    assert (report["queued"], report["failed"], report["apart"]) == (2, 1, "not this one")
+    assert _attempts(db, good) == _attempts(db, better) == [("live", "queued", 1)]
+    assert _attempts(db, bad) == [("live", "failed", 1)]
+    (letter,) = rows(db, "select event_ref, error ->> 'message' from penstock.v_iu_route_dead_letter_open")
+    assert letter == (bad, "not this one")
+    db.execute("drop trigger refuse on penstock.job")
+    assert dead_letters.replay(db, "route-1").startswith("job-")
+
+
 def test_a_worker_serves_its_own_domain_or_every_one_with_a_route(db: Connection) -> None:
     _route(db, "live")
     outbound.worker_set(db, "piece_worker", "piece")

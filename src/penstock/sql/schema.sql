@@ -934,14 +934,8 @@ declare
   v_letter penstock.consumer_dead_letter;
 begin
   select * into v_letter from penstock.consumer_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
-  if v_letter.dead_letter_id is null then
-    raise exception using errcode = 'PS014', message = format('dead letter event-%s does not exist', p_dead_letter_id),
-      hint = 'penstock dlq list shows the open ones.';
-  end if;
-  if v_letter.resolved_at is not null then
-    raise exception using errcode = 'PS014', message = format('dead letter event-%s was %s by %s at %s', p_dead_letter_id,
-      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
-  end if;
+  perform penstock.dead_letter_check('event-' || p_dead_letter_id, v_letter.dead_letter_id is not null, v_letter.resolution,
+    v_letter.resolved_by, v_letter.resolved_at);
   return v_letter;
 end
 $$;
@@ -1137,6 +1131,7 @@ CREATE FUNCTION penstock.consumers_dispatch_apart(p_events penstock.event_outbox
 declare
   v_event penstock.event_outbox;
   v_consumer penstock.consumer_registry;
+  v_why text;
   v_sum jsonb := '{"jobs": 0, "dry_run": 0, "duplicates": 0, "failed": 0}';
 begin
   begin
@@ -1145,7 +1140,8 @@ begin
     if penstock.error_is_passing(sqlstate) then
       raise;
     end if;
-    -- whose fault it was shows below
+    -- whose fault it was shows below; if it shows nowhere, it was that of all together
+    v_why := sqlerrm;
   end;
   perform set_config('lock_timeout', '100ms', true);
   foreach v_event in array p_events loop
@@ -1161,7 +1157,7 @@ begin
       end if;
     end loop;
   end loop;
-  return v_sum - 'locked';
+  return v_sum - 'locked' || jsonb_build_object('apart', v_why);
 end
 $$;
 
@@ -1184,6 +1180,7 @@ begin
       perform penstock.consumer_replay(v_letter, 'system:queue_tick');
       v_count := v_count + 1;
     exception when others then
+      -- then its letter stays open, as it was
       if penstock.error_is_passing(sqlstate) then
         raise;
       end if;
@@ -1429,6 +1426,23 @@ begin
 end
 $$;
 
+-- Name: dead_letter_check(text, boolean, text, text, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.dead_letter_check(p_id text, p_is_there boolean, p_resolution text, p_resolved_by text, p_resolved_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not p_is_there then
+    raise exception using errcode = 'PS014', message = format('dead letter %s does not exist', p_id),
+      hint = 'penstock dlq list shows the open ones.';
+  elsif p_resolved_at is not null then
+    raise exception using errcode = 'PS014',
+      message = format('dead letter %s was %s by %s at %s', p_id, p_resolution, p_resolved_by, p_resolved_at);
+  end if;
+end
+$$;
+
 -- Name: job_dead_letter; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.job_dead_letter (
@@ -1455,14 +1469,8 @@ declare
   v_letter penstock.job_dead_letter;
 begin
   select * into v_letter from penstock.job_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
-  if v_letter.dead_letter_id is null then
-    raise exception using errcode = 'PS014', message = format('dead letter job-%s does not exist', p_dead_letter_id),
-      hint = 'penstock dlq list shows the open ones.';
-  end if;
-  if v_letter.resolved_at is not null then
-    raise exception using errcode = 'PS014', message = format('dead letter job-%s was %s by %s at %s', p_dead_letter_id,
-      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
-  end if;
+  perform penstock.dead_letter_check('job-' || p_dead_letter_id, v_letter.dead_letter_id is not null, v_letter.resolution,
+    v_letter.resolved_by, v_letter.resolved_at);
   return v_letter;
 end
 $$;
@@ -2019,10 +2027,8 @@ begin
   v_consumer.enabled := coalesce(p_enabled, v_consumer.enabled);
   v_consumer.dry_run := coalesce(p_dry_run, v_consumer.dry_run);
   v_is_live := v_consumer.enabled and not v_consumer.dry_run;
-  if v_is_live and v_consumer.reviewed_at is null then
-    raise exception using errcode = 'PS026', message = format('consumer %s cannot go live: nobody has reviewed its dry run', p_consumer_id),
-      hint = format('Look at what it would do, then: penstock consumer review %s', p_consumer_id);
-  end if;
+  perform penstock.live_check('consumer ' || p_consumer_id, v_is_live, v_consumer.reviewed_at,
+    format('penstock consumer review %s', p_consumer_id));
   update penstock.consumer_registry c
      set enabled = v_consumer.enabled, dry_run = v_consumer.dry_run, reviewed_by = v_consumer.reviewed_by,
          reviewed_at = v_consumer.reviewed_at, live_at = case when v_is_live then coalesce(c.live_at, now()) end
@@ -3107,10 +3113,8 @@ begin
   end if;
   v_route.enabled := coalesce(p_enabled, v_route.enabled);
   v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
-  if v_route.enabled and not v_route.dry_run and v_route.reviewed_at is null then
-    raise exception using errcode = 'PS026', message = format('outbound route %s cannot go live: nobody has reviewed its dry run',
-      p_route_code), hint = format('Look at what it would do, then: penstock route review %s --outbound', p_route_code);
-  end if;
+  perform penstock.live_check('outbound route ' || p_route_code, v_route.enabled and not v_route.dry_run, v_route.reviewed_at,
+    format('penstock route review %s --outbound', p_route_code));
   update penstock.iu_outbound_route r
      set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
          live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end
@@ -3481,10 +3485,8 @@ begin
   end if;
   v_route.enabled := coalesce(p_enabled, v_route.enabled);
   v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
-  if v_route.enabled and not v_route.dry_run and v_route.reviewed_at is null then
-    raise exception using errcode = 'PS026', message = format('SQL route %s cannot go live: nobody has reviewed its dry run', p_route_code),
-      hint = format('Look at what it would do, then: penstock route review %s --sql', p_route_code);
-  end if;
+  perform penstock.live_check('SQL route ' || p_route_code, v_route.enabled and not v_route.dry_run, v_route.reviewed_at,
+    format('penstock route review %s --sql', p_route_code));
   update penstock.iu_sql_event_route r
      set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
          live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end
@@ -3622,14 +3624,8 @@ declare
   v_letter penstock.ingest_dead_letter;
 begin
   select * into v_letter from penstock.ingest_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
-  if v_letter.dead_letter_id is null then
-    raise exception using errcode = 'PS014', message = format('dead letter ingest-%s does not exist', p_dead_letter_id),
-      hint = 'penstock dlq list shows the open ones.';
-  end if;
-  if v_letter.resolved_at is not null then
-    raise exception using errcode = 'PS014', message = format('dead letter ingest-%s was %s by %s at %s', p_dead_letter_id,
-      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
-  end if;
+  perform penstock.dead_letter_check('ingest-' || p_dead_letter_id, v_letter.dead_letter_id is not null, v_letter.resolution,
+    v_letter.resolved_by, v_letter.resolved_at);
   return v_letter;
 end
 $$;
@@ -4625,6 +4621,20 @@ begin
 end
 $$;
 
+-- Name: live_check(text, boolean, timestamp with time zone, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.live_check(p_what text, p_is_live boolean, p_reviewed_at timestamp with time zone, p_command text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_is_live and p_reviewed_at is null then
+    raise exception using errcode = 'PS026', message = format('%s cannot go live: nobody has reviewed its dry run', p_what),
+      hint = 'Look at what it would do, then: ' || p_command;
+  end if;
+end
+$$;
+
 -- Name: local_instant(timestamp without time zone, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.local_instant(p_local timestamp without time zone, p_timezone text) RETURNS timestamp with time zone
@@ -5080,13 +5090,9 @@ declare
   v_letter penstock.iu_route_dead_letter;
 begin
   select * into v_letter from penstock.iu_route_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
-  if v_letter.dead_letter_id is null then
-    raise exception using errcode = 'PS014', message = format('dead letter route-%s does not exist', p_dead_letter_id),
-      hint = 'penstock dlq list shows the open ones.';
-  elsif v_letter.resolved_at is not null then
-    raise exception using errcode = 'PS014', message = format('dead letter route-%s was %s by %s at %s', p_dead_letter_id,
-      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
-  elsif exists (select from penstock.iu_route_attempt a where a.attempt_id = v_letter.replay_attempt_id and a.status = 'queued') then
+  perform penstock.dead_letter_check('route-' || p_dead_letter_id, v_letter.dead_letter_id is not null, v_letter.resolution,
+    v_letter.resolved_by, v_letter.resolved_at);
+  if exists (select from penstock.iu_route_attempt a where a.attempt_id = v_letter.replay_attempt_id and a.status = 'queued') then
     raise exception using errcode = 'PS014', message = format('dead letter route-%s is being delivered again, by attempt %s',
       p_dead_letter_id, v_letter.replay_attempt_id);
   end if;
@@ -5298,6 +5304,7 @@ CREATE FUNCTION penstock.routes_run_apart(p_worker penstock.iu_route_worker_curs
     AS $$
 declare
   v_event penstock.event_outbox;
+  v_why text;
   v_sum jsonb := '{}';
 begin
   begin
@@ -5307,6 +5314,7 @@ begin
     if penstock.error_is_passing(sqlstate) or sqlstate = '55P03' then
       raise;
     end if;
+    v_why := sqlerrm;
   end;
   foreach v_event in array p_events loop
     begin
@@ -5318,7 +5326,7 @@ begin
       v_sum := penstock.counts_added(v_sum, penstock.routes_failed(p_worker, v_event, sqlerrm, sqlstate));
     end;
   end loop;
-  return v_sum;
+  return v_sum || jsonb_build_object('apart', v_why);
 end
 $$;
 
@@ -9208,6 +9216,10 @@ REVOKE ALL ON FUNCTION penstock.cursor_taken(p_cursor text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.cursors_watch() FROM PUBLIC;
 
+-- Name: FUNCTION dead_letter_check(p_id text, p_is_there boolean, p_resolution text, p_resolved_by text, p_resolved_at timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.dead_letter_check(p_id text, p_is_there boolean, p_resolution text, p_resolved_by text, p_resolved_at timestamp with time zone) FROM PUBLIC;
+
 -- Name: FUNCTION dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
@@ -9860,6 +9872,10 @@ REVOKE ALL ON FUNCTION penstock.lanes_sweep(p_limit integer) FROM PUBLIC;
 -- Name: FUNCTION leases_reap(p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.leases_reap(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION live_check(p_what text, p_is_live boolean, p_reviewed_at timestamp with time zone, p_command text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.live_check(p_what text, p_is_live boolean, p_reviewed_at timestamp with time zone, p_command text) FROM PUBLIC;
 
 -- Name: FUNCTION local_instant(p_local timestamp without time zone, p_timezone text); Type: ACL; Schema: penstock; Owner: -
 

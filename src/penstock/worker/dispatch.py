@@ -66,6 +66,8 @@ class Dispatcher:
         while not self._stop.is_set():
             report = run()
             found = found or bool(report.get("events"))
+            if report.get("apart"):
+                log.warning("events had to be taken one by one", why=report["apart"])
             if not report.get("more"):
                 break
         return found

@@ -1,5 +1,5 @@
 -- consumers_dispatch_apart: consumers_dispatch for all events at once; when that fails, for each event and consumer on its own.
---   returns  the sums
+--   returns  the sums, and with "apart" why it was not all at once
 --   writes   as consumers_dispatch; what fails on its own is a dead letter, also what waits for a lock that somebody keeps. Where
 --            many wait it is the moment that is wrong, and nothing is done
 create or replace function penstock.consumers_dispatch_apart(p_events penstock.event_outbox[]) returns jsonb
@@ -7,6 +7,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_event penstock.event_outbox;
   v_consumer penstock.consumer_registry;
+  v_why text;
   v_sum jsonb := '{"jobs": 0, "dry_run": 0, "duplicates": 0, "failed": 0}';
 begin
   begin
@@ -15,7 +16,8 @@ begin
     if penstock.error_is_passing(sqlstate) then
       raise;
     end if;
-    -- whose fault it was shows below
+    -- whose fault it was shows below; if it shows nowhere, it was that of all together
+    v_why := sqlerrm;
   end;
   perform set_config('lock_timeout', '100ms', true);
   foreach v_event in array p_events loop
@@ -31,6 +33,6 @@ begin
       end if;
     end loop;
   end loop;
-  return v_sum - 'locked';
+  return v_sum - 'locked' || jsonb_build_object('apart', v_why);
 end
 $$;

@@ -15,6 +15,7 @@ begin
       perform penstock.consumer_replay(v_letter, 'system:queue_tick');
       v_count := v_count + 1;
     exception when others then
+      -- then its letter stays open, as it was
       if penstock.error_is_passing(sqlstate) then
         raise;
       end if;

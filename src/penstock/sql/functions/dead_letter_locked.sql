@@ -6,14 +6,8 @@ declare
   v_letter penstock.job_dead_letter;
 begin
   select * into v_letter from penstock.job_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
-  if v_letter.dead_letter_id is null then
-    raise exception using errcode = 'PS014', message = format('dead letter job-%s does not exist', p_dead_letter_id),
-      hint = 'penstock dlq list shows the open ones.';
-  end if;
-  if v_letter.resolved_at is not null then
-    raise exception using errcode = 'PS014', message = format('dead letter job-%s was %s by %s at %s', p_dead_letter_id,
-      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
-  end if;
+  perform penstock.dead_letter_check('job-' || p_dead_letter_id, v_letter.dead_letter_id is not null, v_letter.resolution,
+    v_letter.resolved_by, v_letter.resolved_at);
   return v_letter;
 end
 $$;

@@ -24,10 +24,8 @@ begin
   v_consumer.enabled := coalesce(p_enabled, v_consumer.enabled);
   v_consumer.dry_run := coalesce(p_dry_run, v_consumer.dry_run);
   v_is_live := v_consumer.enabled and not v_consumer.dry_run;
-  if v_is_live and v_consumer.reviewed_at is null then
-    raise exception using errcode = 'PS026', message = format('consumer %s cannot go live: nobody has reviewed its dry run', p_consumer_id),
-      hint = format('Look at what it would do, then: penstock consumer review %s', p_consumer_id);
-  end if;
+  perform penstock.live_check('consumer ' || p_consumer_id, v_is_live, v_consumer.reviewed_at,
+    format('penstock consumer review %s', p_consumer_id));
   update penstock.consumer_registry c
      set enabled = v_consumer.enabled, dry_run = v_consumer.dry_run, reviewed_by = v_consumer.reviewed_by,
          reviewed_at = v_consumer.reviewed_at, live_at = case when v_is_live then coalesce(c.live_at, now()) end

@@ -30,10 +30,8 @@ begin
   end if;
   v_route.enabled := coalesce(p_enabled, v_route.enabled);
   v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
-  if v_route.enabled and not v_route.dry_run and v_route.reviewed_at is null then
-    raise exception using errcode = 'PS026', message = format('outbound route %s cannot go live: nobody has reviewed its dry run',
-      p_route_code), hint = format('Look at what it would do, then: penstock route review %s --outbound', p_route_code);
-  end if;
+  perform penstock.live_check('outbound route ' || p_route_code, v_route.enabled and not v_route.dry_run, v_route.reviewed_at,
+    format('penstock route review %s --outbound', p_route_code));
   update penstock.iu_outbound_route r
      set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
          live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end

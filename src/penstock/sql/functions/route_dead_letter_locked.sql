@@ -6,13 +6,9 @@ declare
   v_letter penstock.iu_route_dead_letter;
 begin
   select * into v_letter from penstock.iu_route_dead_letter d where d.dead_letter_id = p_dead_letter_id for update;
-  if v_letter.dead_letter_id is null then
-    raise exception using errcode = 'PS014', message = format('dead letter route-%s does not exist', p_dead_letter_id),
-      hint = 'penstock dlq list shows the open ones.';
-  elsif v_letter.resolved_at is not null then
-    raise exception using errcode = 'PS014', message = format('dead letter route-%s was %s by %s at %s', p_dead_letter_id,
-      v_letter.resolution, v_letter.resolved_by, v_letter.resolved_at);
-  elsif exists (select from penstock.iu_route_attempt a where a.attempt_id = v_letter.replay_attempt_id and a.status = 'queued') then
+  perform penstock.dead_letter_check('route-' || p_dead_letter_id, v_letter.dead_letter_id is not null, v_letter.resolution,
+    v_letter.resolved_by, v_letter.resolved_at);
+  if exists (select from penstock.iu_route_attempt a where a.attempt_id = v_letter.replay_attempt_id and a.status = 'queued') then
     raise exception using errcode = 'PS014', message = format('dead letter route-%s is being delivered again, by attempt %s',
       p_dead_letter_id, v_letter.replay_attempt_id);
   end if;
