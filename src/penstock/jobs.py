@@ -18,6 +18,8 @@ Handler = Callable[["Job"], Any]
 # what job_target_check.sql takes
 _KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]*")
 _LONGEST_KIND = 100
+# what fn_job_release.sql takes
+_LONGEST_SNOOZE_S = 604_800
 
 
 class Job:
@@ -139,6 +141,16 @@ def _on_one_line(value: str) -> str:
 
 class PermanentError(Exception):
     """Raised by a handler when trying again cannot help: the job goes to the dead letter at once."""
+
+
+class Snooze(Exception):
+    """Raised by a handler that cannot do its job yet: it is given back for a while, and the attempt does not count."""
+
+    def __init__(self, seconds: float) -> None:
+        if not 0 <= seconds <= _LONGEST_SNOOZE_S:
+            raise SettingsError(f"Snooze({seconds!r}): a job can be put off by 0 to {_LONGEST_SNOOZE_S} s, a week")
+        super().__init__(f"put off by {seconds:g} s")
+        self.seconds = seconds
 
 
 @dataclass(frozen=True)

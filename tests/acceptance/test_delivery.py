@@ -99,6 +99,25 @@ def test_a_receiver_that_hangs_delays_no_other_and_ends_as_a_dead_letter(
         assert "ReadTimeout" in letter[2]
 
 
+def test_many_deliveries_that_hang_leave_runners_to_the_others(db: Connection, crew: Crew, credentials: str) -> None:
+    events.type_register(db, "kg", "shrank", "update")
+    with receiver(*[HANG] * 50) as hook, receiver(*[HANG] * 50) as second, receiver() as other:
+        _live(db, hook.url, timeout_s=60)
+        _live(db, second.url, code="second", timeout_s=60)
+        _live(db, other.url, code="other", event_type="shrank")
+        crew.start("plain", "--concurrency", "8", PENSTOCK_CREDENTIALS=credentials)
+        for _ in range(40):
+            events.emit(db, "kg", "grew", subject_ref="hangs")
+        until(lambda: len(hook.received) + len(second.received) >= 4, "they hang")
+        for _ in range(10):
+            events.emit(db, "kg", "shrank", subject_ref="goes on")
+        until(lambda: len(other.received) == 10, "another route delivers meanwhile")
+        assert len(hook.received) + len(second.received) <= 7
+        # what was put off has used no attempt
+        used = "select max(attempt) from penstock.job_queue where job_kind = 'route_deliver' and status <> 'running'"
+        assert value(db, used) == 0
+
+
 def test_a_receiver_that_wants_nothing_more_is_not_asked_again(db: Connection, crew: Crew, credentials: str) -> None:
     with receiver(410) as hook:
         _live(db, hook.url)

@@ -20,6 +20,7 @@ from tests.acceptance.outcomes import (
     status,
 )
 from tests.acceptance.processes import Crew, WorkerProcess
+from tests.sql.support import value
 
 crew = processes.crew
 
@@ -93,6 +94,15 @@ def test_a_permanent_error_goes_to_the_dead_letter_at_once(db: Connection, crew:
     assert (one.attempt, one.status, one.error["type"]) == (1, "dead_lettered", "PermanentError")
     row = db.execute("select reason from penstock.job_dead_letter where job_id = %s", [job_id]).fetchone()
     assert row == ("permanent",)
+
+
+def test_a_job_that_is_put_off_uses_no_attempt(db: Connection, crew: Crew) -> None:
+    first = value(db, "select nextval('penstock.lease_token_seq')")
+    job_id = jobs.enqueue(db, {"kind": "snoozes", "max_attempts": 1, "safe_payload": {"until": first + 3}})
+    crew.start("wild")
+    await_end(db, [job_id])
+    told = [(one.attempt, one.status, one.reason) for one in outcomes(db, job_id)]
+    assert told == [(1, "ready", "put_off"), (1, "ready", "put_off"), (1, "succeeded", None)]
 
 
 def test_text_that_postgresql_cannot_keep_is_replaced_in_an_error(scene: Scene) -> None:

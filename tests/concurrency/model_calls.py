@@ -270,11 +270,19 @@ class Start(Fenced):
 
 @dataclass(frozen=True)
 class Release(Fenced):
+    later: tuple[bool, ...] = ()
     function = "fn_job_release"
+    extra = ", %s::integer[]"
+
+    def items(self) -> list[Any]:
+        return [[3_600_000 if one else 0 for one in self.later]]
 
     def move(self, view: View, nth: int, job: Job) -> None:
-        begun = ((job.token or 0, job.attempt, "ready", "released"),) if job.status == "running" else ()
-        view.put(job.let_go("ready", attempt=job.attempt - 1, outcomes=(*job.outcomes, *begun)))
+        later = self.later[nth]
+        outcome = (job.token or 0, job.attempt, "ready", "put_off" if later else "released")
+        begun = (outcome,) if job.status == "running" else ()
+        status = "retrying" if later else "ready"
+        view.put(job.let_go(status, due=None, attempt=job.attempt - 1, outcomes=(*job.outcomes, *begun)))
 
 
 @dataclass(frozen=True)

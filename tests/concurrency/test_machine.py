@@ -234,9 +234,9 @@ class QueueMachine(RuleBasedStateMachine):
     def start(self, number: int, wanted: Reports) -> None:
         self.report(number, Start(self.pairs(number, wanted)))
 
-    @rule(number=sessions, wanted=reports)
-    def release(self, number: int, wanted: Reports) -> None:
-        self.report(number, Release(self.pairs(number, wanted)))
+    @rule(number=sessions, wanted=reports, later=st.lists(st.booleans(), min_size=4, max_size=4))
+    def release(self, number: int, wanted: Reports, later: list[bool]) -> None:
+        self.report(number, Release(self.pairs(number, wanted), tuple(later[: len(wanted)])))
 
     @rule(
         number=sessions,

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from penstock.errors import ExecutorRefused, UnknownExecutor
+from penstock.errors import ExecutorRefused, PenstockError, UnknownExecutor
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
 from penstock.model import Answer, Claim
@@ -17,6 +17,7 @@ from tests.sql.support import (
     enqueue,
     expire,
     fail,
+    fall_due,
     finish,
     reap,
     refused,
@@ -311,6 +312,33 @@ def test_a_release_makes_the_job_ready_for_anybody(db: Connection) -> None:
         assert (live["status"], live["attempt"], live["leased_by"], live["started_at"]) == ("ready", 0, None, None)
     assert [claim.job_id for claim in jobs.claim(db, "other", 10)] == ids
     assert refused(db, ids[:1], [claims[0].lease_token]) == [Answer(ids[0], False, "stale_token")]
+
+
+def test_a_release_for_later_waits_keeps_its_lane_and_counts_no_attempt(db: Connection) -> None:
+    first, behind, other = enqueue(db, lane="l"), enqueue(db, lane="l"), enqueue(db)
+    held = {claim.job_id: claim.lease_token for claim in take(db, start=True)}
+    ids = [first, other]
+    assert all(one.accepted for one in jobs.release(db, ids, [held[one] for one in ids], [60_000, 0]))
+    live = [(row(db, one)["status"], row(db, one)["attempt"]) for one in (first, behind, other)]
+    assert live == [("retrying", 0), ("blocked", 0), ("ready", 0)]
+    waits = "select process_after - now() from penstock.job_queue where job_id = %s"
+    assert timedelta(seconds=55) < value(db, waits, first) <= timedelta(seconds=60)
+    trail = "select happening from penstock.v_execution_event where job_id = %s order by happened_at"
+    assert rows(db, trail, first) == [("enqueued",), ("started",), ("put_off",)]
+    assert [claim.job_id for claim in take(db)] == [other]
+    fall_due(db, first)
+    tick(db)
+    assert [(claim.job_id, claim.attempt) for claim in take(db)] == [(first, 1)]
+
+
+@pytest.mark.parametrize(
+    ("delays", "words"), [([1, 2], "1 job ids with 1 tokens and 2 items"), ([-1], "a week"), ([604_800_001], "a week")]
+)
+def test_a_release_with_delays_that_make_no_sense_is_refused(db: Connection, delays: list[int], words: str) -> None:
+    enqueue(db)
+    claim = take_one(db)
+    with pytest.raises(PenstockError, match=words):
+        jobs.release(db, [claim.job_id], [claim.lease_token], delays)
 
 
 def test_a_release_of_a_job_that_was_running_leaves_a_trace(db: Connection) -> None:

@@ -180,9 +180,16 @@ def start(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int])
     return _answers(connection, "fn_job_start", job_ids, tokens)
 
 
-def release(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int]) -> list[Answer]:
+def release(
+    connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], delays_ms: Sequence[int] | None = None
+) -> list[Answer]:
     """fn_job_release."""
-    return _answers(connection, "fn_job_release", job_ids, tokens)
+    with translated(connection):
+        rows = connection.execute(
+            "select job_id, accepted, reason from penstock.fn_job_release(%s::bigint[], %s::bigint[], %s::integer[])",
+            [_bigints(job_ids), _bigints(tokens), None if delays_ms is None else list(delays_ms)],
+        ).fetchall()
+    return [Answer._make(row) for row in rows]
 
 
 def finish(

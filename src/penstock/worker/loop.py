@@ -77,7 +77,7 @@ class Worker:
         self._revive = revive
         self._links: list[Link] = []
         if not only:
-            handlers = services(self._link, self._credentials) | tools(self._link) | dict(handlers)
+            handlers = services(self._link, self._credentials, options.concurrency) | tools(self._link) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope

@@ -24,7 +24,7 @@ _BATCH_CHARS = 16_000_000
 _RESULT_CHARS = 64_000_000
 _AGAIN_S = 1.0
 
-Item = TypeVar("Item", tuple[Held, str | None], tuple[Held, Json], tuple[Held, None])
+Item = TypeVar("Item", tuple[Held, str | None], tuple[Held, Json], tuple[Held, float])
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -48,7 +48,7 @@ class Reporter:
         self._shelf = shelf
         self._done: deque[tuple[Held, str | None]] = deque()
         self._failed: deque[tuple[Held, Json]] = deque()
-        self._released: deque[tuple[Held, None]] = deque()
+        self._released: deque[tuple[Held, float]] = deque()
         # what somebody else's open transaction holds: a cancel that is not committed yet
         self._aside: list[Callable[[], None]] = []
         self._work = Event()
@@ -64,9 +64,9 @@ class Reporter:
         self._failed.append((held, error))
         self._work.set()
 
-    def released(self, batch: list[Held]) -> None:
+    def released(self, batch: list[Held], delay_s: float = 0) -> None:
         if batch:
-            self._released.extend((held, None) for held in batch)
+            self._released.extend((held, delay_s) for held in batch)
             self._work.set()
 
     def close(self) -> None:
@@ -148,10 +148,11 @@ class Reporter:
             else:
                 self._refused("fail", answer)
 
-    def _release(self, batch: list[tuple[Held, None]]) -> None:
+    def _release(self, batch: list[tuple[Held, float]]) -> None:
         ids = [held.claim.job_id for held, _ in batch]
         tokens = [held.claim.lease_token for held, _ in batch]
-        answers = self._link.insist(lambda c: jobs.release(c, ids, tokens), self.abandon)
+        delays_ms = [round(delay_s * 1000) for _, delay_s in batch]
+        answers = self._link.insist(lambda c: jobs.release(c, ids, tokens, delays_ms), self.abandon)
         self._shelf.forget([held for held, _ in batch])
         for answer in answers:
             if answer.accepted:

@@ -9,7 +9,7 @@ from queue import LifoQueue
 import structlog
 
 from penstock.errors import DatabaseUnavailable, PenstockError
-from penstock.jobs import JobFunction, PermanentError
+from penstock.jobs import JobFunction, PermanentError, Snooze
 from penstock.kernel import jobs
 from penstock.worker.held import Held, Shelf
 from penstock.worker.link import Link
@@ -209,7 +209,10 @@ class Runners:
         except BaseException as error:
             if not self._ended(held):
                 return False
-            self._report_error(held, error)
+            if isinstance(error, Snooze):
+                self._reporter.released([held], error.seconds)
+            else:
+                self._report_error(held, error)
             return True
         if not self._ended(held):
             return False

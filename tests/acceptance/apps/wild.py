@@ -5,8 +5,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from penstock import Job, job
-from penstock.jobs import PermanentError
+from penstock import Job, PermanentError, Snooze, job
 from tests.acceptance.apps.notes import note, wait_at
 
 
@@ -28,6 +27,14 @@ async def raises_async(job: Job) -> None:
 @job("raises_permanent")
 def raises_permanent(job: Job) -> None:
     raise PermanentError("this will never work")
+
+
+@job("snoozes")
+def snoozes(job: Job) -> str:
+    # the token grows with every claim
+    if job.lease_token < job.payload["until"]:
+        raise Snooze(0.05)
+    return "awake"
 
 
 @job("raises_nul")

@@ -17,7 +17,7 @@ select o.job_id, o.job_id, o.started_at, 'started', null, o.attempt,
   from penstock.job_outcome o where o.started_at is not null
 union all
 select o.job_id, o.job_id, o.finished_at,
-       case o.status when 'retrying' then 'failed' when 'ready' then 'released' else o.status::text end, null, o.attempt,
+       case o.status when 'retrying' then 'failed' when 'ready' then o.reason else o.status::text end, null, o.attempt,
        jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by))
   from penstock.job_outcome o
 union all

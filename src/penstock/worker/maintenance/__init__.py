@@ -8,9 +8,11 @@ from penstock.worker.link import Link
 from penstock.worker.maintenance import delivery, reaper
 
 
-def services(open_link: Callable[[str], Link], read_credentials: Callable[[], Credentials]) -> dict[str, JobFunction]:
+def services(
+    open_link: Callable[[str], Link], read_credentials: Callable[[], Credentials], runners: int
+) -> dict[str, JobFunction]:
     """The maintenance handlers, by kind."""
     return {
         reaper.KIND: reaper.handler(open_link),
-        delivery.KIND: delivery.handler(open_link, read_credentials),
+        delivery.KIND: delivery.handler(open_link, read_credentials, runners),
     }

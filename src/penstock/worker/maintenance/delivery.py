@@ -7,23 +7,26 @@ from penstock.errors import RouteNotLive
 from penstock.jobs import Job, JobFunction, PermanentError
 from penstock.kernel import outbound
 from penstock.worker.link import Link, LinkPool
+from penstock.worker.maintenance.turns import Turns
 from penstock.worker.webhook import ReceiverGone, Sender
 
 KIND = "route_deliver"
 
 
-def handler(open_link: Callable[[str], Link], read_credentials: Callable[[], Credentials]) -> JobFunction:
-    links, sender = LinkPool(open_link, "deliver"), Sender()
+def handler(open_link: Callable[[str], Link], read_credentials: Callable[[], Credentials], runners: int) -> JobFunction:
+    links, sender, turns = LinkPool(open_link, "deliver"), Sender(), Turns(runners)
 
     def deliver(job: Job) -> dict[str, str]:
-        attempt = int(job.payload["attempt"])
+        attempt, route = int(job.payload["attempt"]), str(job.payload["route"])
         try:
-            delivery = links.call(lambda c: outbound.deliver(c, attempt))
-            if delivery["status"] == "queued":
+            with turns.taken(route):
+                delivery = links.call(lambda c: outbound.deliver(c, attempt))
+                if delivery["status"] != "queued":
+                    return {"status": str(delivery["status"])}
                 sender.post(delivery, read_credentials())
-                links.call(lambda c: outbound.sent(c, attempt))
-                return {"status": "sent"}
-            return {"status": str(delivery["status"])}
+            if not links.call(lambda c: outbound.sent(c, attempt)):
+                job.log.warning("delivered by route %s, but its attempt had been ended by somebody else", route)
+            return {"status": "sent"}
         except (RouteNotLive, ReceiverGone) as error:
             raise PermanentError(str(error)) from error
 
