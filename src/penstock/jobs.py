@@ -11,6 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from penstock.errors import SettingsError
+from penstock.kernel import events
+from penstock.kernel.connection import Connection
 from penstock.model import Claim, Facts, Json
 
 Handler = Callable[["Job"], Any]
@@ -99,6 +101,14 @@ class Job:
     @property
     def actor(self) -> str:
         return self._facts.actor
+
+    def mark(self, connection: Connection) -> None:
+        """Say in the transaction under way that its changes come from this job: the events of SQL routes carry it on.
+
+        Without it nobody can tell that a change was caused by the event that made this job, and a loop through a table
+        is not noticed.
+        """
+        events.mark(connection, self.causation_event_id, self.correlation_id, self.trace)
 
     @property
     def log(self) -> "logging.LoggerAdapter[logging.Logger]":

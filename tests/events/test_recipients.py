@@ -190,6 +190,32 @@ def test_what_was_read_is_not_shown_again(bare: Connection) -> None:
     assert [one.event_id for one in events.inbox(bare, "user:ann")] == [second]
 
 
+def test_what_was_not_read_does_not_fall_out_behind_what_is_for_others(bare: Connection) -> None:
+    events.subscription_set(bare, "user:ada", DOMAIN, event_type=TYPE)
+    events.subscription_set(bare, "user:bob", DOMAIN)
+    events.type_register(bare, DOMAIN, "busy", "update")
+    mine = emit(bare, "mine")
+    bulk = "insert into penstock.event_outbox (event_domain, event_type, event_stream, subject_ref, actor)"
+    given = [DOMAIN, "busy", "update", 12_000]
+    bare.execute(f"{bulk} select %s, %s, %s, n::text, 'user:ada' from generate_series(1, %s) n".encode(), given)
+    assert [one.event_id for one in events.inbox(bare, "user:ada")] == [mine]
+    # nor behind those of its own type that it has read
+    given = [
+        DOMAIN,
+        TYPE,
+        value(bare, "select event_stream from penstock.event_outbox where event_id = %s", mine),
+        12_000,
+    ]
+    bare.execute(f"{bulk} select %s, %s, %s, n::text, 'user:ada' from generate_series(1, %s) n".encode(), given)
+    bare.execute(
+        "insert into penstock.event_read (recipient_ref, event_id)"
+        " select 'user:ada', event_id from penstock.event_outbox where event_type = %s and event_id <> %s",
+        [TYPE, mine],
+    )
+    assert [one.event_id for one in events.inbox(bare, "user:ada")] == [mine]
+    assert len(events.inbox(bare, "user:bob", 1000)) == 1000
+
+
 def test_a_recipient_reads_no_inbox_but_its_own(bare: Connection, logins: Logins) -> None:
     reader = logins.member("penstock_reader")
     _subscribe(bare, Row("role:penstock_reader", None, None, None, 0, False))

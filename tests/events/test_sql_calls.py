@@ -57,6 +57,33 @@ def test_a_procedure_and_a_set_can_be_called_too(db: Connection) -> None:
     assert value(db, call, "evens", '{"n": 3}') == [2, 4, 6]
 
 
+def test_arguments_may_be_arrays_and_rows_and_only_given_back(db: Connection) -> None:
+    db.execute("create type spot as (x int, label text)")
+    db.execute(
+        "create function mixed(out total int, names text[], grid int[], inout at spot, notes jsonb default '{}')"
+        " language sql as $$ select cardinality(names) + cardinality(grid), row((at).x + 1, names[2])::spot $$"
+    )
+    db.execute("create procedure count_up(out n int, by int[]) language plpgsql as $$ begin n := by[1] + 1; end $$")
+    call = "select penstock.fn_sql_event_call(%s, %s::jsonb)"
+    sql_routes.route_set(db, "mixed", _definition("call", source_table="mixed"), enabled=True)
+    sql_routes.route_set(db, "count_up", _definition("call", source_table="count_up"), enabled=True)
+    given = '{"names": ["a", "b, \\"c\\" {}"], "grid": [[1, 2], [3, 4]], "at": {"x": 6, "label": "here"}, "notes": [1]}'
+    assert value(db, call, "mixed", given) == {"total": 6, "at": {"x": 7, "label": 'b, "c" {}'}}
+    assert value(db, call, "count_up", '{"by": [41]}') == {"n": 42}
+    with pytest.raises(BadRequest, match="has no argument total"):
+        value(db, call, "mixed", '{"total": 1}')
+
+
+def test_the_event_triggers_go_with_the_last_ddl_route(db: Connection) -> None:
+    triggers = "select count(*) from pg_event_trigger where evtname in ('penstock_ddl', 'penstock_drop')"
+    for code in ("one", "two"):
+        sql_routes.route_set(db, code, _definition("ddl"), enabled=True)
+    sql_routes.route_set(db, "one", enabled=False)
+    assert value(db, triggers) == 2
+    sql_routes.route_set(db, "two", enabled=False)
+    assert value(db, triggers) == 0
+
+
 def test_ddl_becomes_events_but_not_our_own(db: Connection) -> None:
     definition = {
         "sql_event": "ddl",
@@ -68,11 +95,15 @@ def test_ddl_becomes_events_but_not_our_own(db: Connection) -> None:
     db.execute("create table made (id int)")
     sql_routes.route_set(db, ROUTE, dry_run=False, reviewed_by="user:ann")
     db.execute("alter table made add column x int")
+    db.execute("create table penstock_of_mine (id int)")
+    sql_routes.route_set(db, "made", _definition("insert", source_table="made"), enabled=True)
+    sql_routes.route_set(db, "made", enabled=False)
     db.execute("create temp table passing (id int)")
     db.execute("select penstock.partition_ensure('event_outbox', now() + interval '3 years')")
     db.execute("drop table made")
     found = rows(db, "select subject_table, subject_ref, payload from penstock.event_outbox order by seq")
     assert found == [
         ("table", "public.made", {"command": "ALTER TABLE"}),
+        ("table", "public.penstock_of_mine", {"command": "CREATE TABLE"}),
         ("table", "public.made", {"command": "DROP TABLE"}),
     ]

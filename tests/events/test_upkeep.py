@@ -50,6 +50,22 @@ def test_a_reader_that_stands_still_with_something_to_read_is_an_event_once(db: 
     assert value(db, health) == "ok"
 
 
+def test_a_reader_that_moves_and_lags_is_an_event_once_an_hour(db: Connection) -> None:
+    configure(db, "queue.cursor.lag_s", "600")
+    emit(db)
+    events.tick(db)
+    _grow_older(db, "11 minutes")
+    db.execute("update penstock.event_cursor set moved_at = now()")
+    for _ in range(2):
+        value(db, "select penstock.cursors_watch()")
+    lagging = "select subject_ref from penstock.event_outbox where event_type = 'cursor_lagging'"
+    assert sorted(rows(db, lagging)) == [("broadcasts",), ("consumers",)]
+    health = "select state from penstock.v_queue_health where part = 'cursor:consumers'"
+    assert value(db, health) == "warn"
+    consumers.dispatch_run(db)
+    assert value(db, health) == "ok"
+
+
 def test_one_that_is_switched_off_does_not_count_as_standing_still(db: Connection) -> None:
     configure(db, "queue.consumer_dispatch.enabled", "false")
     emit(db)

@@ -338,7 +338,13 @@ def test_inner_functions_are_called_by_nobody(db: Connection) -> None:
         " and has_function_privilege(r, p.oid, 'execute')",
         [[*ROLES, "public"]],
     ).fetchall()
-    assert {name for (name,) in found} == {"backlog", "sql_route_state", "sql_call_statement", "sql_call_done"}
+    assert {name for (name,) in found} == {
+        "array_text",
+        "backlog",
+        "sql_route_state",
+        "sql_call_statement",
+        "sql_call_done",
+    }
 
 
 def _first_column(db: Connection, name: str) -> str:

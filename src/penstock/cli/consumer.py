@@ -26,6 +26,10 @@ def register_command(
     executor: Annotated[str, typer.Option(help="The executor kind.")] = "PG_worker",
     priority: Annotated[int, typer.Option(min=-32768, max=32767, help="Higher first.")] = 0,
     rate_per_s: Annotated[float | None, typer.Option(help="Jobs a second; more of them wait.")] = None,
+    fail_open: Annotated[
+        bool, typer.Option("--fail-open", help="What it fails for is noted, and becomes no dead letter.")
+    ] = False,
+    notes: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     actor: Actor = None,
     json: AsJson = False,
 ) -> None:
@@ -50,6 +54,8 @@ def register_command(
             priority=priority,
             registered_by=actor,
             rate_per_s=rate_per_s,
+            fail_closed=not fail_open,
+            notes=notes,
         )
         found = consumers.show(connection, consumer)
     _say(found, f"Next: penstock consumer enable {consumer} --dry-run", json)

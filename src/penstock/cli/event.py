@@ -36,17 +36,21 @@ def register_command(
     domain: Domain,
     event_type: EventType,
     stream: Annotated[str, typer.Option(help="The stream it belongs to: birth, update, alert, …")] = "update",
+    keep: Annotated[list[str] | None, typer.Option(help="A key its payload may hold; with one, no others.")] = None,
+    forbid: Annotated[list[str] | None, typer.Option(help="A key its payload may not hold, at any depth.")] = None,
     actor: Actor = None,
     json: AsJson = False,
 ) -> None:
-    """Make an event type known. Only known types can be emitted.
+    """Make an event type known. Only known types can be emitted. Once more, it changes.
 
-    Example: penstock event register shop order_paid --stream update
+    Example: penstock event register shop order_paid --stream update --keep status --keep total
     """
+    contract = {name: keys for name, keys in (("keep_refs", keep), ("forbid_keys", forbid)) if keys} or None
     with opened("event") as connection:
-        events.type_register(connection, domain, event_type, stream, actor)
+        events.type_register(connection, domain, event_type, stream, actor, contract=contract)
     if json:
-        show_json({"event_domain": domain, "event_type": event_type, "event_stream": stream})
+        named = {"event_domain": domain, "event_type": event_type, "event_stream": stream}
+        show_json(named | {"payload_contract": contract})
     else:
         typer.echo(cell(f"{domain}.{event_type} is registered in stream {stream}"))
 
@@ -188,6 +192,57 @@ def subscribe_command(
         show_json({"recipient_ref": recipient, "event_domain": domain, "event_type": event_type, "mute": mute})
     else:
         typer.echo(cell(f"{recipient} {'mutes' if mute else 'reads'} {said}"))
+
+
+@app.command("subscriptions")
+def subscriptions_command(
+    recipient: Annotated[str | None, typer.Option(help="Only of this recipient, such as role:kg_indexer.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Show which events recipients read, or mute.
+
+    Example: penstock event subscriptions --recipient role:kg_indexer
+    """
+    with opened("event") as connection:
+        found = events.subscriptions(connection, recipient)
+    if json:
+        show_json(found)
+        return
+    show_table(
+        ("recipient", "", "events", "stream", "about", "payload", "set by", "set"),
+        [
+            (
+                one.recipient_ref,
+                "mutes" if one.mute else "reads",
+                f"{one.event_domain}.{one.event_type or '*'}",
+                one.event_stream,
+                one.scope_subject_table,
+                one.scope_filter or None,
+                one.set_by,
+                one.set_at,
+            )
+            for one in found
+        ],
+        empty="nobody reads events yet: every event is a broadcast to nobody",
+    )
+
+
+@app.command("cursors")
+def cursors_command(json: AsJson = False) -> None:
+    """Show the readers of the event log, and how far behind they are.
+
+    Example: penstock event cursors
+    """
+    with opened("event") as connection:
+        found = events.cursors(connection)
+    if json:
+        show_json(found)
+        return
+    show_table(
+        ("reader", "state", "moved", "oldest unread"),
+        [(one.cursor_name, one.state, one.moved_at, one.oldest_unread_at) for one in found],
+        empty="nobody has read the event log yet",
+    )
 
 
 @app.command("rebase")

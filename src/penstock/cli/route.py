@@ -146,6 +146,26 @@ def disable_command(route: RouteOrAll = None, outward: Outbound = False, json: A
     _say(route, state, "", json)
 
 
+@app.command("worker")
+def worker_command(
+    name: Annotated[str, typer.Argument(help="The route worker's name.", metavar="NAME")],
+    domain: Annotated[str | None, typer.Option(help="Only events of this domain; none: all that have a route.")] = None,
+    from_now: Annotated[bool, typer.Option("--from-now", help="What has come so far is not delivered.")] = False,
+    actor: Actor = None,
+    json: AsJson = False,
+) -> None:
+    """Add a route worker with a place of its own in the event log, or change one. `route verify --outbound` lists them.
+
+    Example: penstock route worker shop_out --domain shop
+    """
+    with opened("route") as connection:
+        outbound.worker_set(connection, name, domain, reset=from_now, actor=actor)
+    if json:
+        show_json({"worker_name": name, "event_domain": domain})
+    else:
+        typer.echo(cell(f"{name} delivers events of {domain or 'every domain that has a route'}"))
+
+
 def _review_sql(connection: Connection, route: str, by: str | None, as_json: bool) -> None:
     if by is not None:
         sql_routes.route_set(connection, route, reviewed_by=by)

@@ -69,11 +69,13 @@ def register(
     priority: int = 0,
     registered_by: str | None = None,
     rate_per_s: float | None = None,
+    fail_closed: bool = True,
+    notes: str | None = None,
 ) -> None:
     """fn_consumer_register."""
     with translated(connection):
         connection.execute(
-            "select penstock.fn_consumer_register(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::numeric)",
+            "select penstock.fn_consumer_register(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::numeric, %s, %s)",
             [
                 consumer_id,
                 domain,
@@ -86,6 +88,8 @@ def register(
                 priority,
                 registered_by,
                 rate_per_s,
+                fail_closed,
+                notes,
             ],
         )
 

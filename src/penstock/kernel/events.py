@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from psycopg.pq import TransactionStatus
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
@@ -40,11 +41,20 @@ def domain_register(connection: Connection, domain: str, actor: str | None = Non
         connection.execute("select penstock.fn_event_domain_register(%s, %s)", [domain, actor])
 
 
-def type_register(connection: Connection, domain: str, event_type: str, stream: str, actor: str | None = None) -> None:
+def type_register(
+    connection: Connection,
+    domain: str,
+    event_type: str,
+    stream: str,
+    actor: str | None = None,
+    *,
+    contract: Json | None = None,
+) -> None:
     """fn_event_type_register."""
     with translated(connection):
         connection.execute(
-            "select penstock.fn_event_type_register(%s, %s, %s, %s)", [domain, event_type, stream, actor]
+            "select penstock.fn_event_type_register(%s, %s, %s, %s, %s)",
+            [domain, event_type, stream, actor, None if contract is None else Jsonb(contract)],
         )
 
 
@@ -84,6 +94,18 @@ def emit(
     assert row is not None
     event_id: UUID = row[0]
     return event_id
+
+
+def mark(connection: Connection, cause: UUID | None, correlation_id: str | None, trace: str | None) -> None:
+    """Say why the transaction under way writes: the events of SQL routes have it."""
+    if connection.autocommit and connection.info.transaction_status == TransactionStatus.IDLE:
+        raise BadRequest("what caused a change is said within its transaction: use `with connection.transaction():`")
+    caused = {"causation_event_id": cause, "correlation_id": correlation_id, "trace": trace}
+    with translated(connection):
+        for name, value in caused.items():
+            connection.execute(
+                "select set_config(%s, %s, true)", [f"penstock.{name}", "" if value is None else str(value)]
+            )
 
 
 def list_newest(
@@ -172,6 +194,65 @@ def subscription_set(
             "select penstock.fn_event_subscription_set(%s, %s, %s, %s, %s, %s, %s, %s)",
             [recipient, domain, event_type, stream, mute, actor, subject_table, Jsonb(payload or {})],
         )
+
+
+@dataclass(frozen=True)
+class EventSubscription:
+    """What a recipient reads, or mutes."""
+
+    recipient_ref: str
+    event_domain: str
+    event_type: str | None
+    event_stream: str | None
+    scope_subject_table: str | None
+    scope_filter: Json
+    mute: bool
+    set_by: str
+    set_at: datetime
+
+
+_SUBSCRIPTION = ", ".join(field.name for field in fields(EventSubscription))
+
+
+def subscriptions(connection: Connection, recipient: str | None = None) -> list[EventSubscription]:
+    """The rows of event_subscription, of one recipient or of all."""
+    with translated(connection), connection.cursor(row_factory=class_row(EventSubscription)) as cursor:
+        return cursor.execute(
+            f"select {_SUBSCRIPTION} from penstock.event_subscription where recipient_ref = coalesce(%s, recipient_ref)"
+            " order by recipient_ref, event_domain, event_type nulls first, event_subscription_id".encode(),
+            [recipient],
+        ).fetchall()
+
+
+@dataclass(frozen=True)
+class EventCursor:
+    """A reader of the event log."""
+
+    cursor_name: str
+    moved_at: datetime
+    oldest_unread_at: datetime | None
+    is_live: bool
+    is_stalled: bool
+    is_lagging: bool
+
+    @property
+    def state(self) -> str:
+        if not self.is_live:
+            return "switched off"
+        if self.is_stalled:
+            return "stands still"
+        if self.is_lagging:
+            return "lags"
+        return "reads" if self.oldest_unread_at is not None else "has read all"
+
+
+def cursors(connection: Connection) -> list[EventCursor]:
+    """v_event_cursor."""
+    with translated(connection), connection.cursor(row_factory=class_row(EventCursor)) as cursor:
+        return cursor.execute(
+            "select cursor_name, moved_at, oldest_unread_at, is_live, is_stalled, is_lagging"
+            " from penstock.v_event_cursor order by cursor_name"
+        ).fetchall()
 
 
 def recipients(connection: Connection, event_id: UUID) -> dict[str, str]:

@@ -35,7 +35,8 @@ grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.
 
 -- Producers ask for jobs and record facts.
 grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many, penstock.fn_job_cancel, penstock.fn_iu_emit_event,
-  penstock.fn_execute_batch, penstock.fn_sql_event_call, penstock.sql_call_statement, penstock.sql_call_done
+  penstock.fn_execute_batch, penstock.fn_sql_event_call, penstock.sql_call_statement, penstock.sql_call_done,
+  penstock.array_text
   to penstock_producer, dot_executor, penstock_mot, penstock_pipeline, penstock_gateway, workflow_admin;
 
 -- Executors claim and report.

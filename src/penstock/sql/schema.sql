@@ -179,6 +179,23 @@ CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN COALESCE(((split_part(p_actor, ':'::text, 1) = ANY (ARRAY['role'::text, 'agency'::text, 'user'::text, 'agent'::text, 'consumer'::text, 'system'::text])) AND ((strpos(p_actor, ':'::text) >= 2) AND (strpos(p_actor, ':'::text) <= (length(p_actor) - 1))) AND (length(p_actor) <= 210) AND ((p_actor COLLATE "C") !~ '[[:space:][:cntrl:]]'::text)), false);
 
+-- Name: array_text(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.array_text(p_array jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if jsonb_typeof(p_array) is distinct from 'array' then
+    return p_array #>> '{}';
+  elsif jsonb_typeof(p_array -> 0) = 'array' then
+    return (select '{' || string_agg(penstock.array_text(e), ',' order by o) || '}'
+              from jsonb_array_elements(p_array) with ordinality x(e, o));
+  end if;
+  return (select coalesce(array_agg(e order by o), '{}')::text from jsonb_array_elements_text(p_array) with ordinality x(e, o));
+end
+$$;
+
 -- Name: attempts_failed(bigint[], bigint[], jsonb[], text, bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]) RETURNS TABLE(ordinal bigint, next_status penstock.job_status)
@@ -852,9 +869,8 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
       ('^queue\.retry\.backoff\.strategy$', '^(exponential|linear|fixed)$', 'exponential, linear or fixed'),
       ('^queue\.retry\.backoff\.(base_ms|cap_ms)$', '^[0-9]{1,9}$', 'whole milliseconds, 0 to 999999999'),
       ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
-      ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.stall_s|once_key\.ttl_s\.(job|event|dedup|replay))|subscription\.stall_s)$',
-       '^[1-9][0-9]{0,8}$',
-       'whole seconds, 1 to 999999999'),
+      ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.(lag_s|stall_s)|once_key\.ttl_s\.(job|event|dedup|replay))'
+       '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
       ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
@@ -1417,8 +1433,14 @@ declare
   v_cursor record;
   v_count integer := 0;
 begin
-  for v_cursor in select * from penstock.v_event_cursor c where c.is_stalled loop
+  for v_cursor in select * from penstock.v_event_cursor c where c.is_stalled or c.is_lagging loop
     v_count := v_count + 1;
+    if not v_cursor.is_stalled then
+      perform penstock.system_event_once('cursor_lagging', 'event_cursor', v_cursor.cursor_name,
+        jsonb_build_object('oldest_unread_at', v_cursor.oldest_unread_at),
+        format('%s:%s', v_cursor.cursor_name, extract(epoch from date_trunc('hour', now()))));
+      continue;
+    end if;
     perform penstock.system_event_once('cursor_stalled', 'event_cursor', v_cursor.cursor_name,
       jsonb_build_object('since', v_cursor.moved_at), format('%s:%s', v_cursor.cursor_name, extract(epoch from v_cursor.moved_at)));
   end loop;
@@ -1540,6 +1562,33 @@ CREATE FUNCTION penstock.error_is_passing(p_sqlstate text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN (p_sqlstate ~ '^(40|53|57|58|XX)'::text);
 
+-- Name: event_contract_check(text, text, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_contract_check(p_event_domain text, p_event_type text, p_payload jsonb, p_what text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_contract jsonb;
+  v_key text;
+begin
+  select r.payload_contract into v_contract from penstock.event_type_registry r
+   where r.event_domain = p_event_domain and r.event_type = p_event_type;
+  if v_contract is null or p_payload is null then
+    return;
+  end if;
+  if v_contract ? 'keep_refs' then
+    select k into v_key from jsonb_object_keys(p_payload) k
+     where k <> all (penstock.names_of(v_contract -> 'keep_refs')) order by k limit 1;
+  end if;
+  v_key := coalesce(v_key, penstock.key_found(p_payload, penstock.names_of(v_contract -> 'forbid_keys')));
+  if v_key is not null then
+    raise exception using errcode = 'PS006', message = format('%s holds the key %L, which the contract of %s.%s does not allow', p_what,
+      v_key, p_event_domain, p_event_type), hint = format('The contract is %s.', v_contract);
+  end if;
+end
+$$;
+
 -- Name: event_insert(uuid, text, text, text, text, text, jsonb, penstock.actor_ref, text, uuid, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text) RETURNS void
@@ -1550,6 +1599,7 @@ declare
   v_depth integer := penstock.causation_depth(p_causation_event_id);
 begin
   perform penstock.payload_check(p_payload, 'the event payload');
+  perform penstock.event_contract_check(p_event_domain, p_event_type, p_payload, 'the event payload');
   if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then
     raise exception using errcode = 'PS007', message = format('the payload of event %s.%s is larger than %s bytes', p_event_domain,
       p_event_type, penstock.config_text('queue.safe_payload.max_bytes', '8192')),
@@ -1627,6 +1677,35 @@ CREATE FUNCTION penstock.event_rules(p_event penstock.event_outbox) RETURNS TABL
    order by s.recipient_ref, r.rung, (s.scope_subject_table is not null or s.scope_filter <> '{}') desc, s.mute desc
 $$;
 
+-- Name: event_stream_moved(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_stream_moved(p_event_domain text, p_event_type text, p_event_stream text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_route text;
+begin
+  update penstock.consumer_registry c set event_stream = p_event_stream
+   where c.event_domain = p_event_domain and c.event_type = p_event_type and c.event_stream <> p_event_stream;
+  update penstock.iu_outbound_route r set event_stream = p_event_stream
+   where r.event_domain = p_event_domain and r.event_type = p_event_type and r.event_stream <> p_event_stream;
+  update penstock.event_subscription s set event_stream = p_event_stream
+   where s.event_domain = p_event_domain and s.event_type = p_event_type and s.event_stream <> p_event_stream
+     and not exists (select from penstock.event_subscription t
+                      where t.recipient_ref = s.recipient_ref and t.event_domain = s.event_domain and t.event_type = s.event_type
+                        and t.event_stream = p_event_stream and t.scope_subject_table is not distinct from s.scope_subject_table
+                        and t.scope_filter = s.scope_filter);
+  for v_route in
+    update penstock.iu_sql_event_route r set target_event_stream = p_event_stream
+     where r.target_event_domain = p_event_domain and r.target_event_type = p_event_type and r.target_event_stream <> p_event_stream
+    returning r.route_code
+  loop
+    perform penstock.fn_sql_event_route_apply(v_route);
+  end loop;
+end
+$$;
+
 -- Name: event_told(penstock.event_outbox); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.event_told(p_event penstock.event_outbox) RETURNS jsonb
@@ -1651,6 +1730,26 @@ begin
   end if;
   return v_stream;
 end
+$$;
+
+-- Name: event_types_for(penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.event_types_for(p_recipient_ref penstock.actor_ref) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select r.event_domain || '.' || r.event_type from penstock.event_type_registry r
+     where exists (select from penstock.event_subscription s
+                    where s.recipient_ref = p_recipient_ref and not s.mute and s.event_domain = r.event_domain
+                      and coalesce(s.event_type, r.event_type) = r.event_type)
+        or penstock.config_text('queue.subscription_resolution.enabled', 'true') <> 'true'
+        -- somebody gets every one of them: none is a broadcast
+        or not exists (select from penstock.event_subscription s
+                        where not s.mute and s.event_domain = r.event_domain and coalesce(s.event_type, r.event_type) = r.event_type
+                          and s.event_stream is null and s.scope_subject_table is null and s.scope_filter = '{}'
+                          and not exists (select from penstock.event_subscription m
+                                           where m.recipient_ref = s.recipient_ref and m.event_domain = r.event_domain and m.mute)))
 $$;
 
 -- Name: events_audit(interval, integer); Type: FUNCTION; Schema: penstock; Owner: -
@@ -1913,6 +2012,10 @@ begin
     insert into penstock.dot_config (key, value, updated_by) values (p_key, p_value, v_actor)
     on conflict (key) do update set value = excluded.value, updated_at = now(), updated_by = excluded.updated_by;
   end if;
+  if p_key = 'queue.forbidden_keys' then
+    -- a live route keeps columns by name, and is not looked at row by row
+    perform penstock.sql_route_names_check(r) from penstock.iu_sql_event_route r where r.enabled order by r.route_code;
+  end if;
   return v_before;
 end
 $_$;
@@ -2118,6 +2221,7 @@ CREATE FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer DE
 #variable_conflict use_column
 declare
   v_recipient penstock.actor_ref := penstock.actor_checked(p_recipient_ref);
+  v_types text[] := penstock.event_types_for(v_recipient);
 begin
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 1000', p_limit);
@@ -2125,10 +2229,12 @@ begin
   return query
     select e.event_id, e.created_at, e.event_domain, e.event_type, e.event_stream, e.subject_table, e.subject_ref, e.payload,
            e.actor::text, e.correlation_id, e.causation_event_id, r.rule
-      from (select o.* from penstock.event_outbox o where o.created_at > now() - interval '30 days'
-             order by o.tx_id desc, o.seq desc limit 10000) e
+      -- in this order, and lazily: whose event it is costs most to say. An offset keeps what is below it from being merged in
+      from (select o.* from penstock.event_outbox o
+             where o.created_at > now() - interval '30 days' and o.event_domain || '.' || o.event_type = any (v_types)
+               and not exists (select from penstock.event_read d where d.recipient_ref = v_recipient and d.event_id = o.event_id)
+             order by o.tx_id desc, o.seq desc offset 0) e
      cross join lateral (select x.rule from penstock.event_recipients(e) x where x.recipient_ref = v_recipient) r
-     where not exists (select from penstock.event_read d where d.recipient_ref = v_recipient and d.event_id = e.event_id)
      limit p_limit;
 end
 $$;
@@ -2221,10 +2327,17 @@ begin
     raise exception using errcode = 'PS011', message = format('%L in stream %L: an event type and a stream are a letter, '
       'then letters, digits and _ . : -, at most 100', p_event_type, p_event_stream);
   end if;
+  if penstock.keys_beyond(p_payload_contract, array['keep_refs', 'forbid_keys']) then
+    raise exception using errcode = 'PS011', message = format('event type %s.%s: payload_contract is an object with keep_refs and '
+      'forbid_keys, each a list of names', p_event_domain, p_event_type);
+  end if;
   insert into penstock.event_type_registry (event_domain, event_type, event_stream, payload_contract, registered_by)
   values (p_event_domain, p_event_type, p_event_stream, p_payload_contract, v_actor)
   on conflict (event_domain, event_type) do update
     set event_stream = excluded.event_stream, payload_contract = excluded.payload_contract, registered_by = excluded.registered_by;
+  perform penstock.event_stream_moved(p_event_domain, p_event_type, p_event_stream);
+  perform penstock.sql_route_names_check(r) from penstock.iu_sql_event_route r
+    where r.enabled and r.target_event_domain = p_event_domain and r.target_event_type = p_event_type order by r.route_code;
 end
 $_$;
 
@@ -3433,13 +3546,18 @@ CREATE FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb DEFAU
     LANGUAGE plpgsql
     AS $$
 declare
-  v_statement text := penstock.sql_call_statement(p_route_code, p_args);
+  v_call record;
+  v_given record;
   v_result jsonb;
 begin
-  if v_statement like 'call %' then
-    execute v_statement using p_args;
+  v_call := penstock.sql_call_statement(p_route_code, p_args);
+  if not v_call.gives then
+    execute v_call.statement using p_args;
+  elsif v_call.statement like 'call %' then
+    execute v_call.statement into v_given using p_args;
+    v_result := to_jsonb(v_given);
   else
-    execute v_statement using p_args into v_result;
+    execute v_call.statement into v_result using p_args;
   end if;
   perform penstock.sql_call_done(p_route_code, p_args, p_actor);
   return v_result;
@@ -3497,6 +3615,10 @@ begin
   v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
   perform penstock.live_check('SQL route ' || p_route_code, v_route.enabled and not v_route.dry_run, v_route.reviewed_at,
     format('penstock route review %s --sql', p_route_code));
+  if v_route.enabled then
+    -- what is forbidden may have changed since
+    perform penstock.sql_route_names_check(v_route);
+  end if;
   update penstock.iu_sql_event_route r
      set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
          live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end
@@ -4418,6 +4540,15 @@ begin
   end if;
   perform penstock.wake(v_domains);
 end
+$$;
+
+-- Name: key_found(jsonb, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.key_found(p_payload jsonb, p_keys text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select k from unnest(p_keys) k where p_payload::text ~* ('"' || regexp_replace(k, '([^[:alnum:]_ ])', '\\\1', 'g') || '":') limit 1
 $$;
 
 -- Name: keys_beyond(jsonb, text[]); Type: FUNCTION; Schema: penstock; Owner: -
@@ -5395,6 +5526,18 @@ begin
 end
 $$;
 
+-- Name: routine_args(pg_proc); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.routine_args(p_routine pg_proc) RETURNS TABLE(name text, type regtype, is_in boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select a.name, a.type::regtype, coalesce(a.mode, 'i') in ('i', 'b', 'v')
+    from unnest((p_routine).proargnames, coalesce((p_routine).proallargtypes, (p_routine).proargtypes::oid[]), (p_routine).proargmodes)
+           a(name, type, mode)
+   where a.name <> '' and coalesce(a.mode, 'i') <> 't'
+$$;
+
 -- Name: subscription_runtime; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.subscription_runtime (
@@ -5707,7 +5850,7 @@ $$;
 
 -- Name: sql_call_statement(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) RETURNS text
+CREATE FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) RETURNS record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
@@ -5723,15 +5866,22 @@ begin
   end if;
   select * into v_routine from pg_proc p where p.oid = penstock.sql_route_routine(v_route);
   select k into v_unknown from jsonb_object_keys(p_args) k
-   where k <> all (coalesce(v_routine.proargnames[1:v_routine.pronargs], '{}')) order by k limit 1;
+   where not exists (select from penstock.routine_args(v_routine) a where a.is_in and a.name = k) order by k limit 1;
   if v_unknown is not null then
     raise exception using errcode = 'PS011', message = format('%s has no argument %s', v_routine.oid::regprocedure, v_unknown);
   end if;
-  select string_agg(format('%I => ($1 %s %L)::%s', a.name, case when a.type in ('json'::regtype, 'jsonb'::regtype) then '->' else '->>' end,
-                           a.name, a.type::regtype), ', ')
+  select string_agg(case
+           when not a.is_in then format('%I => null', a.name)
+           when a.type in ('json'::regtype, 'jsonb'::regtype) then format('%I => ($1 -> %2$L)::%3$s', a.name, a.name, a.type)
+           when t.typcategory = 'A' then format('%I => penstock.array_text($1 -> %2$L)::%3$s', a.name, a.name, a.type)
+           when t.typtype = 'c' then format('%I => jsonb_populate_record(null::%3$s, $1 -> %2$L)', a.name, a.name, a.type)
+           else format('%I => ($1 ->> %2$L)::%3$s', a.name, a.name, a.type) end, ', ')
     into v_args
-    from unnest(v_routine.proargnames[1:v_routine.pronargs], v_routine.proargtypes::oid[]) a(name, type) where p_args ? a.name;
-  return format(case when v_routine.prokind = 'p' then 'call %s(%s)'
+    from penstock.routine_args(v_routine) a join pg_type t on t.oid = a.type
+   -- a procedure is called with its OUT arguments, too
+   where case when a.is_in then p_args ? a.name else v_routine.prokind = 'p' end;
+  gives := v_routine.prokind = 'f' or exists (select from unnest(v_routine.proargmodes) m where m in ('o', 'b'));
+  statement := format(case when v_routine.prokind = 'p' then 'call %s(%s)'
                      when v_routine.proretset then 'select jsonb_agg(to_jsonb(r)) from %s(%s) r'
                      else 'select to_jsonb(%s(%s))' end,
                 format('%I.%I', v_route.source_schema, v_routine.proname), v_args);
@@ -5828,6 +5978,18 @@ begin
 end
 $$;
 
+-- Name: sql_ddl_is_ours(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_ddl_is_ours(p_schema text, p_type text, p_identity text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce(p_schema = 'penstock', false)
+      or p_type = 'schema' and p_identity = 'penstock'
+      or p_type = 'trigger' and p_identity ~ '^penstock_route_[0-9]+ on '
+      or p_type = 'event trigger' and p_identity in ('penstock_ddl', 'penstock_drop')
+$$;
+
 -- Name: sql_ddl_objects(text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.sql_ddl_objects(p_event text) RETURNS jsonb
@@ -5838,11 +6000,12 @@ begin
   if p_event = 'sql_drop' then
     return (select jsonb_agg(jsonb_build_object('schema', d.schema_name, 'type', d.object_type, 'identity', d.object_identity))
               from pg_event_trigger_dropped_objects() d
-             where d.original and not d.is_temporary and d.schema_name is distinct from 'penstock');
+             where d.original and not d.is_temporary and not penstock.sql_ddl_is_ours(d.schema_name, d.object_type, d.object_identity));
   end if;
   return (select jsonb_agg(jsonb_build_object('schema', c.schema_name, 'type', c.object_type, 'identity', c.object_identity))
             from pg_event_trigger_ddl_commands() c
-           where coalesce(c.schema_name, '') not in ('penstock', 'pg_temp') and coalesce(c.object_identity, '') not like 'penstock%');
+           where c.schema_name is distinct from 'pg_temp'
+             and not penstock.sql_ddl_is_ours(c.schema_name, c.object_type, c.object_identity));
 end
 $$;
 
@@ -5945,12 +6108,7 @@ begin
   if v_fault is not null then
     raise exception using errcode = 'PS011', message = format('SQL route %s: %s', v_code, v_fault);
   end if;
-  perform penstock.payload_check(
-    (select jsonb_object_agg(r, 0) from unnest(v_refs || penstock.names_of((p_route).payload_contract -> 'subject')) r),
-    format('keep_refs or subject of route %s', v_code));
-  if v_refs && penstock.names_of((p_route).payload_contract -> 'forbid_keys') then
-    raise exception using errcode = 'PS006', message = format('SQL route %s keeps a column that its own forbid_keys forbid', v_code);
-  end if;
+  perform penstock.sql_route_names_check(p_route);
   if (p_route).source_object_kind = 'table' then
     perform penstock.sql_route_table_check(p_route);
   elsif (p_route).source_object_kind = 'routine' then
@@ -5966,7 +6124,7 @@ CREATE FUNCTION penstock.sql_route_checked(p_payload jsonb, p_route_code text) R
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_own text[];
+  v_route penstock.iu_sql_event_route;
   v_key text;
 begin
   if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then
@@ -5974,14 +6132,14 @@ begin
       penstock.config_text('queue.safe_payload.max_bytes', '8192')), hint = 'Keep fewer columns in its payload_contract: keep_refs.';
   end if;
   perform penstock.payload_check(p_payload, format('the payload of route %s', p_route_code));
-  select penstock.names_of(r.payload_contract -> 'forbid_keys') into v_own from penstock.iu_sql_event_route r
-   where r.route_code = p_route_code;
-  select k into v_key from unnest(v_own) k
-   where p_payload::text ~* ('"' || regexp_replace(k, '([^[:alnum:]_ ])', '\\\1', 'g') || '":') limit 1;
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code;
+  v_key := penstock.key_found(p_payload, penstock.names_of(v_route.payload_contract -> 'forbid_keys'));
   if v_key is not null then
     raise exception using errcode = 'PS006', message = format('the payload of route %s holds the key %L, which it forbids',
       p_route_code, v_key);
   end if;
+  perform penstock.event_contract_check(v_route.target_event_domain, v_route.target_event_type, p_payload,
+    format('the payload of route %s', p_route_code));
   return p_payload;
 end
 $$;
@@ -6030,13 +6188,19 @@ CREATE FUNCTION penstock.sql_route_ddl(p_route penstock.iu_sql_event_route) RETU
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  if not (p_route).enabled or exists (select from pg_event_trigger g where g.evtname = 'penstock_ddl') then
+  if not exists (select from penstock.iu_sql_event_route r where r.sql_event = 'ddl' and r.enabled) then
+    drop event trigger if exists penstock_ddl;
+    drop event trigger if exists penstock_drop;
+    return;
+  elsif not (p_route).enabled or exists (select from pg_event_trigger g where g.evtname = 'penstock_ddl' and g.evtenabled <> 'D') then
     return;
   end if;
   if not (select r.rolsuper from pg_roles r where r.rolname = current_user) then
     raise exception using errcode = '42501', message = format('SQL route %s: ddl routes need an event trigger, and %s is no superuser',
       (p_route).route_code, current_user), hint = 'Let a superuser run penstock migrate, or do without ddl routes.';
   end if;
+  drop event trigger if exists penstock_ddl;
+  drop event trigger if exists penstock_drop;
   create event trigger penstock_ddl on ddl_command_end execute function penstock.sql_ddl_fired();
   create event trigger penstock_drop on sql_drop execute function penstock.sql_ddl_fired();
 end
@@ -6105,6 +6269,28 @@ CREATE FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) RETU
   select case count(*) when 0 then 'null::text' when 1 then format('left(n.%I::text, 2000)', min(c))
               else format('left(concat_ws('','', %s), 2000)', string_agg(format('n.%I', c), ', ' order by o)) end
     from unnest(p_columns) with ordinality u(c, o) where c = any (p_there)
+$$;
+
+-- Name: sql_route_names_check(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_names_check(p_route penstock.iu_sql_event_route) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_code text := (p_route).route_code;
+  v_refs text[] := penstock.names_of((p_route).payload_contract -> 'keep_refs');
+begin
+  perform penstock.payload_check(
+    (select jsonb_object_agg(r, 0) from unnest(v_refs || penstock.names_of((p_route).payload_contract -> 'subject')) r),
+    format('keep_refs or subject of route %s', v_code));
+  if v_refs && penstock.names_of((p_route).payload_contract -> 'forbid_keys') then
+    raise exception using errcode = 'PS006', message = format('SQL route %s keeps a column that its own forbid_keys forbid', v_code);
+  end if;
+  perform penstock.event_contract_check((p_route).target_event_domain, (p_route).target_event_type,
+    case when (p_route).sql_event = 'ddl' then '{"command": 0}' else (select jsonb_object_agg(r, 0) from unnest(v_refs) r) end,
+    format('SQL route %s', v_code));
+end
 $$;
 
 -- Name: sql_route_noted(text, text, bigint, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -7597,11 +7783,14 @@ CREATE VIEW penstock.v_event_cursor AS
     c.moved_at,
     (t.newest_tick_id > c.tick_id) AS has_more,
     l.is_live,
-    (l.is_live AND (t.newest_tick_id > c.tick_id) AND (t.oldest_unread_at < (now() - s.stall)) AND (c.moved_at < (now() - s.stall))) AS is_stalled
+    (l.is_live AND (t.newest_tick_id > c.tick_id) AND (t.oldest_unread_at < (now() - s.stall)) AND (c.moved_at < (now() - s.stall))) AS is_stalled,
+    (l.is_live AND (t.newest_tick_id > c.tick_id) AND (t.oldest_unread_at < (now() - s.lag))) AS is_lagging,
+    t.oldest_unread_at
    FROM (((penstock.event_cursor c
-     CROSS JOIN ( SELECT (((COALESCE(max(d.value), '60'::text))::bigint)::double precision * '00:00:01'::interval) AS stall
+     CROSS JOIN ( SELECT (((COALESCE(max(d.value) FILTER (WHERE (d.key = 'queue.cursor.stall_s'::text)), '60'::text))::bigint)::double precision * '00:00:01'::interval) AS stall,
+            (((COALESCE(max(d.value) FILTER (WHERE (d.key = 'queue.cursor.lag_s'::text)), '300'::text))::bigint)::double precision * '00:00:01'::interval) AS lag
            FROM penstock.dot_config d
-          WHERE (d.key = 'queue.cursor.stall_s'::text)) s)
+          WHERE (d.key = ANY (ARRAY['queue.cursor.stall_s'::text, 'queue.cursor.lag_s'::text]))) s)
      CROSS JOIN LATERAL ( SELECT ( SELECT max(n.tick_id) AS max
                    FROM penstock.outbox_tick n) AS newest_tick_id,
             ( SELECT n.ticked_at
@@ -8030,12 +8219,17 @@ UNION ALL
  SELECT ('cursor:'::text || c.cursor_name) AS part,
         CASE
             WHEN c.is_stalled THEN 'alert'::text
+            WHEN c.is_lagging THEN 'warn'::text
             ELSE 'ok'::text
         END AS state,
     NULL::bigint AS value,
-    c.moved_at AS since,
+        CASE
+            WHEN (c.is_lagging AND (NOT c.is_stalled)) THEN c.oldest_unread_at
+            ELSE c.moved_at
+        END AS since,
         CASE
             WHEN c.is_stalled THEN 'stands still, and there is something to read'::text
+            WHEN c.is_lagging THEN 'lags: since when the oldest that it has not read is there'::text
             ELSE 'when it last moved'::text
         END AS detail
    FROM penstock.v_event_cursor c
@@ -9021,6 +9215,16 @@ REVOKE ALL ON FUNCTION penstock.actor_checked(p_actor text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.actor_is_wellformed(p_actor text) FROM PUBLIC;
 
+-- Name: FUNCTION array_text(p_array jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.array_text(p_array jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO workflow_admin;
+
 -- Name: FUNCTION attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]) FROM PUBLIC;
@@ -9254,6 +9458,10 @@ REVOKE ALL ON FUNCTION penstock.error_bounded(p_error jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.error_is_passing(p_sqlstate text) FROM PUBLIC;
 
+-- Name: FUNCTION event_contract_check(p_event_domain text, p_event_type text, p_payload jsonb, p_what text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_contract_check(p_event_domain text, p_event_type text, p_payload jsonb, p_what text) FROM PUBLIC;
+
 -- Name: FUNCTION event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor penstock.actor_ref, p_correlation_id text, p_causation_event_id uuid, p_trace text) FROM PUBLIC;
@@ -9270,6 +9478,10 @@ REVOKE ALL ON FUNCTION penstock.event_recipients(p_event penstock.event_outbox) 
 
 REVOKE ALL ON FUNCTION penstock.event_rules(p_event penstock.event_outbox) FROM PUBLIC;
 
+-- Name: FUNCTION event_stream_moved(p_event_domain text, p_event_type text, p_event_stream text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_stream_moved(p_event_domain text, p_event_type text, p_event_stream text) FROM PUBLIC;
+
 -- Name: FUNCTION event_told(p_event penstock.event_outbox); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.event_told(p_event penstock.event_outbox) FROM PUBLIC;
@@ -9277,6 +9489,10 @@ REVOKE ALL ON FUNCTION penstock.event_told(p_event penstock.event_outbox) FROM P
 -- Name: FUNCTION event_type_checked(p_event_domain text, p_event_type text, p_event_stream text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.event_type_checked(p_event_domain text, p_event_type text, p_event_stream text) FROM PUBLIC;
+
+-- Name: FUNCTION event_types_for(p_recipient_ref penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.event_types_for(p_recipient_ref penstock.actor_ref) FROM PUBLIC;
 
 -- Name: FUNCTION events_audit(p_age interval, p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
@@ -9839,6 +10055,10 @@ REVOKE ALL ON FUNCTION penstock.jobs_finished(p_job_ids bigint[], p_tokens bigin
 
 REVOKE ALL ON FUNCTION penstock.jobs_promote(p_job_ids bigint[]) FROM PUBLIC;
 
+-- Name: FUNCTION key_found(p_payload jsonb, p_keys text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.key_found(p_payload jsonb, p_keys text[]) FROM PUBLIC;
+
 -- Name: FUNCTION keys_beyond(p_object jsonb, p_keys text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.keys_beyond(p_object jsonb, p_keys text[]) FROM PUBLIC;
@@ -10041,6 +10261,10 @@ REVOKE ALL ON FUNCTION penstock.routes_settle(p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.routes_tick() FROM PUBLIC;
 
+-- Name: FUNCTION routine_args(p_routine pg_proc); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.routine_args(p_routine pg_proc) FROM PUBLIC;
+
 -- Name: FUNCTION runtime_checked(p_held penstock.subscription_runtime, p_token bigint); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.runtime_checked(p_held penstock.subscription_runtime, p_token bigint) FROM PUBLIC;
@@ -10093,15 +10317,15 @@ GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO workflow_admin;
 
--- Name: FUNCTION sql_call_statement(p_route_code text, p_args jsonb); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_producer;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_mot;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_pipeline;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO penstock_gateway;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO workflow_admin;
 
 -- Name: TABLE iu_sql_event_route; Type: ACL; Schema: penstock; Owner: -
 
@@ -10116,6 +10340,10 @@ REVOKE ALL ON FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route
 -- Name: FUNCTION sql_ddl_fired(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.sql_ddl_fired() FROM PUBLIC;
+
+-- Name: FUNCTION sql_ddl_is_ours(p_schema text, p_type text, p_identity text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_ddl_is_ours(p_schema text, p_type text, p_identity text) FROM PUBLIC;
 
 -- Name: FUNCTION sql_ddl_objects(p_event text); Type: ACL; Schema: penstock; Owner: -
 
@@ -10160,6 +10388,10 @@ REVOKE ALL ON FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_r
 -- Name: FUNCTION sql_route_joined(p_columns text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_names_check(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_names_check(p_route penstock.iu_sql_event_route) FROM PUBLIC;
 
 -- Name: FUNCTION sql_route_noted(p_route_code text, p_outcome text, p_events bigint, p_sample jsonb, p_detail text); Type: ACL; Schema: penstock; Owner: -
 

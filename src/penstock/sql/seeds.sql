@@ -34,6 +34,7 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('queue.error.max_bytes', '16384', 'system:migrate'),
   ('queue.causation.max_depth', '32', 'system:migrate'),
   ('queue.consumer_dispatch.max_depth', '8', 'system:migrate'),
+  ('queue.cursor.lag_s', '300', 'system:migrate'),
   ('queue.cursor.stall_s', '60', 'system:migrate'),
   ('subscription.lease_ms', '15000', 'system:migrate'),
   ('subscription.stall_s', '60', 'system:migrate'),
@@ -69,7 +70,7 @@ select 'system', t, 'alert', 'system:migrate'
   from unnest(array['queue_worker_silent', 'subscription.message.dead_lettered', 'subscription.stalled', 'subscription.unattended',
                     'subscription.rate_limited', 'subscription.data_loss', 'subscription.data_loss_refused', 'subscription.read_again',
                     'subscription.source_unavailable', 'subscription.source_recovered', 'subscription_broadcast',
-                    'cursor_stalled', 'events_missed']) t
+                    'cursor_stalled', 'cursor_lagging', 'events_missed']) t
 union all
 select 'system', 'subscription.' || t, 'update', 'system:migrate'
   from unnest(array['registered', 'activated', 'paused', 'resumed', 'draining', 'deactivated']) t

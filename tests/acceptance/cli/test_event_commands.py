@@ -110,5 +110,27 @@ def test_an_inbox_shows_what_was_not_read(penstock: Penstock) -> None:
     (letter,) = penstock.json("inbox", "user:ann", "--read")
     assert (letter["event_id"], letter["rule"]) == (event, "stream_wildcard")
     assert penstock.ok("inbox", "user:ann") == "nothing unread\n"
+    (row,) = penstock.json("event", "subscriptions", "--recipient", "user:ann")
+    assert (row["event_domain"], row["event_type"], row["mute"]) == ("shop", "order_paid", False)
+    assert penstock.ok("event", "subscriptions").count("mutes") == 6
     assert penstock.ok("consumer", "list").count("disabled") == 6
     assert penstock.json("event", "rebase") == {"base": 0}
+
+
+def test_readers_workers_and_contracts_are_shown_and_set(penstock: Penstock) -> None:
+    penstock.ok("event", "domain", "shop")
+    told = penstock.json(
+        "event", "register", "shop", "order_paid", "--keep", "status", "--keep", "total", "--forbid", "iban"
+    )
+    assert told["payload_contract"] == {"keep_refs": ["status", "total"], "forbid_keys": ["iban"]}
+    said = penstock.refuses("event", "emit", "shop", "order_paid", "--payload", '{"colour": "red"}')
+    assert "holds the key 'colour', which the contract of shop.order_paid does not allow" in said
+    readers = {one["cursor_name"]: one for one in penstock.json("event", "cursors")}
+    assert readers["consumers"]["is_live"]
+    assert "switched off" in penstock.ok("event", "cursors")
+    said = penstock.ok("route", "worker", "shop_out", "--domain", "shop")
+    assert said == "shop_out delivers events of shop\n"
+    assert "shop_out" in penstock.run("route", "verify", "--outbound").out
+    open_one = ("--fail-open", "--notes", "try it")
+    told = penstock.json("consumer", "register", "receipts", "shop.order_paid", "tell", *open_one)
+    assert (told["fail_closed"], told["notes"]) == (False, "try it")

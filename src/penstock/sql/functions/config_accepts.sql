@@ -14,9 +14,8 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
       ('^queue\.retry\.backoff\.strategy$', '^(exponential|linear|fixed)$', 'exponential, linear or fixed'),
       ('^queue\.retry\.backoff\.(base_ms|cap_ms)$', '^[0-9]{1,9}$', 'whole milliseconds, 0 to 999999999'),
       ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
-      ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.stall_s|once_key\.ttl_s\.(job|event|dedup|replay))|subscription\.stall_s)$',
-       '^[1-9][0-9]{0,8}$',
-       'whole seconds, 1 to 999999999'),
+      ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.(lag_s|stall_s)|once_key\.ttl_s\.(job|event|dedup|replay))'
+       '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
       ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')

@@ -1,5 +1,5 @@
 -- event_insert: write one checked event; the one way into event_outbox.
---   refuses  forbidden payload keys (PS006), a large payload (PS007), a loop of causes (PS011)
+--   refuses  payload keys that are forbidden, or that its type does not have (PS006), a large payload (PS007), a loop of causes (PS011)
 --   writes   event_outbox
 create or replace function penstock.event_insert(
   p_event_id uuid, p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text,
@@ -9,6 +9,7 @@ declare
   v_depth integer := penstock.causation_depth(p_causation_event_id);
 begin
   perform penstock.payload_check(p_payload, 'the event payload');
+  perform penstock.event_contract_check(p_event_domain, p_event_type, p_payload, 'the event payload');
   if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then
     raise exception using errcode = 'PS007', message = format('the payload of event %s.%s is larger than %s bytes', p_event_domain,
       p_event_type, penstock.config_text('queue.safe_payload.max_bytes', '8192')),

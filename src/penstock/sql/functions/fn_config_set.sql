@@ -3,6 +3,7 @@
 --   p_value  text; null takes a per-kind setting away
 --   returns  the value before, null if there was none
 --   writes   dot_config
+--   refuses  a forbidden key that an enabled SQL route keeps (PS006)
 create or replace function penstock.fn_config_set(p_key text, p_value text, p_actor text default null) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -26,6 +27,10 @@ begin
   else
     insert into penstock.dot_config (key, value, updated_by) values (p_key, p_value, v_actor)
     on conflict (key) do update set value = excluded.value, updated_at = now(), updated_by = excluded.updated_by;
+  end if;
+  if p_key = 'queue.forbidden_keys' then
+    -- a live route keeps columns by name, and is not looked at row by row
+    perform penstock.sql_route_names_check(r) from penstock.iu_sql_event_route r where r.enabled order by r.route_code;
   end if;
   return v_before;
 end

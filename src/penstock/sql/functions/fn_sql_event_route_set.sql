@@ -35,6 +35,10 @@ begin
   v_route.dry_run := coalesce(p_dry_run, v_route.dry_run);
   perform penstock.live_check('SQL route ' || p_route_code, v_route.enabled and not v_route.dry_run, v_route.reviewed_at,
     format('penstock route review %s --sql', p_route_code));
+  if v_route.enabled then
+    -- what is forbidden may have changed since
+    perform penstock.sql_route_names_check(v_route);
+  end if;
   update penstock.iu_sql_event_route r
      set enabled = v_route.enabled, dry_run = v_route.dry_run, reviewed_by = v_route.reviewed_by, reviewed_at = v_route.reviewed_at,
          live_at = case when v_route.enabled and not v_route.dry_run then coalesce(r.live_at, now()) end

@@ -1,6 +1,6 @@
--- sql_call_statement: how the routine of a call route is called, with its arguments in $1.
+-- sql_call_statement: how the routine of a call route is called, with its arguments in $1, and whether that gives something back.
 --   refuses  PS011
-create or replace function penstock.sql_call_statement(p_route_code text, p_args jsonb) returns text
+create or replace function penstock.sql_call_statement(p_route_code text, p_args jsonb, out statement text, out gives boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_route penstock.iu_sql_event_route;
@@ -14,15 +14,22 @@ begin
   end if;
   select * into v_routine from pg_proc p where p.oid = penstock.sql_route_routine(v_route);
   select k into v_unknown from jsonb_object_keys(p_args) k
-   where k <> all (coalesce(v_routine.proargnames[1:v_routine.pronargs], '{}')) order by k limit 1;
+   where not exists (select from penstock.routine_args(v_routine) a where a.is_in and a.name = k) order by k limit 1;
   if v_unknown is not null then
     raise exception using errcode = 'PS011', message = format('%s has no argument %s', v_routine.oid::regprocedure, v_unknown);
   end if;
-  select string_agg(format('%I => ($1 %s %L)::%s', a.name, case when a.type in ('json'::regtype, 'jsonb'::regtype) then '->' else '->>' end,
-                           a.name, a.type::regtype), ', ')
+  select string_agg(case
+           when not a.is_in then format('%I => null', a.name)
+           when a.type in ('json'::regtype, 'jsonb'::regtype) then format('%I => ($1 -> %2$L)::%3$s', a.name, a.name, a.type)
+           when t.typcategory = 'A' then format('%I => penstock.array_text($1 -> %2$L)::%3$s', a.name, a.name, a.type)
+           when t.typtype = 'c' then format('%I => jsonb_populate_record(null::%3$s, $1 -> %2$L)', a.name, a.name, a.type)
+           else format('%I => ($1 ->> %2$L)::%3$s', a.name, a.name, a.type) end, ', ')
     into v_args
-    from unnest(v_routine.proargnames[1:v_routine.pronargs], v_routine.proargtypes::oid[]) a(name, type) where p_args ? a.name;
-  return format(case when v_routine.prokind = 'p' then 'call %s(%s)'
+    from penstock.routine_args(v_routine) a join pg_type t on t.oid = a.type
+   -- a procedure is called with its OUT arguments, too
+   where case when a.is_in then p_args ? a.name else v_routine.prokind = 'p' end;
+  gives := v_routine.prokind = 'f' or exists (select from unnest(v_routine.proargmodes) m where m in ('o', 'b'));
+  statement := format(case when v_routine.prokind = 'p' then 'call %s(%s)'
                      when v_routine.proretset then 'select jsonb_agg(to_jsonb(r)) from %s(%s) r'
                      else 'select to_jsonb(%s(%s))' end,
                 format('%I.%I', v_route.source_schema, v_routine.proname), v_args);

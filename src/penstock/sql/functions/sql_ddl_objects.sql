@@ -5,10 +5,11 @@ begin
   if p_event = 'sql_drop' then
     return (select jsonb_agg(jsonb_build_object('schema', d.schema_name, 'type', d.object_type, 'identity', d.object_identity))
               from pg_event_trigger_dropped_objects() d
-             where d.original and not d.is_temporary and d.schema_name is distinct from 'penstock');
+             where d.original and not d.is_temporary and not penstock.sql_ddl_is_ours(d.schema_name, d.object_type, d.object_identity));
   end if;
   return (select jsonb_agg(jsonb_build_object('schema', c.schema_name, 'type', c.object_type, 'identity', c.object_identity))
             from pg_event_trigger_ddl_commands() c
-           where coalesce(c.schema_name, '') not in ('penstock', 'pg_temp') and coalesce(c.object_identity, '') not like 'penstock%');
+           where c.schema_name is distinct from 'pg_temp'
+             and not penstock.sql_ddl_is_ours(c.schema_name, c.object_type, c.object_identity));
 end
 $$;

@@ -25,12 +25,7 @@ begin
   if v_fault is not null then
     raise exception using errcode = 'PS011', message = format('SQL route %s: %s', v_code, v_fault);
   end if;
-  perform penstock.payload_check(
-    (select jsonb_object_agg(r, 0) from unnest(v_refs || penstock.names_of((p_route).payload_contract -> 'subject')) r),
-    format('keep_refs or subject of route %s', v_code));
-  if v_refs && penstock.names_of((p_route).payload_contract -> 'forbid_keys') then
-    raise exception using errcode = 'PS006', message = format('SQL route %s keeps a column that its own forbid_keys forbid', v_code);
-  end if;
+  perform penstock.sql_route_names_check(p_route);
   if (p_route).source_object_kind = 'table' then
     perform penstock.sql_route_table_check(p_route);
   elsif (p_route).source_object_kind = 'routine' then

@@ -206,3 +206,6 @@ create table penstock.event_broadcast (
   broadcast bigint not null,
   primary key (hour, event_domain, event_type)
 );
+
+-- a job that is put off waits as one that is tried again does
+insert into penstock.job_move (from_status, move, to_status) values ('leased', 'release', 'retrying'), ('running', 'release', 'retrying');

@@ -45,8 +45,10 @@ select 'dead_letters:route', case when count(*) > 0 then 'warn' else 'ok' end, c
        'open dead letters of outbound routes, up to 1,000'
   from (select o.dead_at from penstock.iu_route_dead_letter o where o.resolved_at is null limit 1000) d
 union all
-select 'cursor:' || c.cursor_name, case when c.is_stalled then 'alert' else 'ok' end, null, c.moved_at,
-       case when c.is_stalled then 'stands still, and there is something to read' else 'when it last moved' end
+select 'cursor:' || c.cursor_name, case when c.is_stalled then 'alert' when c.is_lagging then 'warn' else 'ok' end, null,
+       case when c.is_lagging and not c.is_stalled then c.oldest_unread_at else c.moved_at end,
+       case when c.is_stalled then 'stands still, and there is something to read'
+            when c.is_lagging then 'lags: since when the oldest that it has not read is there' else 'when it last moved' end
   from penstock.v_event_cursor c where c.is_live
 union all
 select 'subscription:' || s.path, 'alert', r.backlog, case when u.is_unattended then u.since else r.backlog_since end,
