@@ -3,12 +3,12 @@
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
-HANG, DROP = -1, -2
+HANG, DROP, DRIP = -1, -2, -3
 
 
 class Received(NamedTuple):
@@ -18,7 +18,8 @@ class Received(NamedTuple):
 
 
 class Receiver:
-    """Answers with these statuses in turn, then with 200; HANG never answers, DROP closes the connection."""
+    """Answers with these statuses in turn, then with 200; HANG never answers, DROP closes the connection,
+    DRIP sends a header every now and then, and no end."""
 
     def __init__(self, *answers: int) -> None:
         self._answers = list(answers)
@@ -45,6 +46,11 @@ class Receiver:
             answer = self._answers.pop(0) if self._answers else 200
         if answer == HANG:
             self._end.wait()
+        elif answer == DRIP:
+            request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            with suppress(OSError):
+                while not self._end.wait(0.2):
+                    request.wfile.write(b"x-more: to come\r\n")
         elif answer == DROP:
             # a reset, not an end
             request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

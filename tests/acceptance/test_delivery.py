@@ -13,7 +13,7 @@ from penstock.kernel.connection import Connection
 from tests.acceptance import processes
 from tests.acceptance.outcomes import quick_retries, set_config
 from tests.acceptance.processes import Crew, until
-from tests.acceptance.receiver import DROP, HANG, Receiver, receiver
+from tests.acceptance.receiver import DRIP, DROP, HANG, Receiver, receiver
 from tests.sql.support import rows, value
 
 crew = processes.crew
@@ -96,7 +96,7 @@ def test_a_receiver_that_hangs_delays_no_other_and_ends_as_a_dead_letter(
         )
         (letter,) = rows(db, "select event_ref, reason, error ->> 'message' from penstock.v_iu_route_dead_letter_open")
         assert letter[:2] == (lost, "not_delivered")
-        assert "ReadTimeout" in letter[2]
+        assert "no answer within 1 s" in letter[2]
 
 
 def test_many_deliveries_that_hang_leave_runners_to_the_others(db: Connection, crew: Crew, credentials: str) -> None:
@@ -108,11 +108,11 @@ def test_many_deliveries_that_hang_leave_runners_to_the_others(db: Connection, c
         crew.start("plain", "--concurrency", "8", PENSTOCK_CREDENTIALS=credentials)
         for _ in range(40):
             events.emit(db, "kg", "grew", subject_ref="hangs")
-        until(lambda: len(hook.received) + len(second.received) >= 4, "they hang")
+        until(lambda: len(hook.received) >= 1 and len(second.received) >= 1, "they hang")
         for _ in range(10):
             events.emit(db, "kg", "shrank", subject_ref="goes on")
         until(lambda: len(other.received) == 10, "another route delivers meanwhile")
-        assert len(hook.received) + len(second.received) <= 7
+        assert len(hook.received) + len(second.received) <= 5
         # what was put off has used no attempt
         used = "select max(attempt) from penstock.job_queue where job_kind = 'route_deliver' and status <> 'running'"
         assert value(db, used) == 0
@@ -145,3 +145,15 @@ def test_a_secret_that_cannot_be_had_is_said_and_never_shown(
         assert words in error
         assert hook.received == []
         assert SECRET not in error + worker.log()
+
+
+def test_a_receiver_that_answers_byte_by_byte_has_its_time_and_no_more(
+    db: Connection, crew: Crew, credentials: str
+) -> None:
+    set_config(db, "queue.retry.max_attempts.route_deliver", "1")
+    with receiver(DRIP) as hook:
+        _live(db, hook.url, timeout_s=1)
+        crew.start("plain", PENSTOCK_CREDENTIALS=credentials)
+        events.emit(db, "kg", "grew")
+        until(lambda: _statuses(db) == [("failed", 1)], "it has failed")
+        assert "no answer within 1 s" in value(db, "select error ->> 'message' from penstock.iu_route_dead_letter")

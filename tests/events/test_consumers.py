@@ -6,8 +6,9 @@ from uuid import uuid4
 import pytest
 
 from penstock.errors import BadRequest, BadTemplate, Busy, ExecutorRefused, NotReviewed, StillUnfit, UnknownEventType
-from penstock.kernel import consumers, dead_letters, events, jobs
+from penstock.kernel import consumers, dead_letters, events, jobs, queue
 from penstock.kernel.connection import Connection, connect
+from tests.conftest import Connect
 from tests.events.support import (
     CONSUMER,
     DOMAIN,
@@ -278,3 +279,32 @@ def test_a_moment_when_nothing_can_be_written_makes_no_dead_letters(db: Connecti
     assert letters(db) == []
     dispatched(db)
     assert jobs_of(db) == made
+
+
+def test_keys_that_somebody_holds_delay_no_other_event_and_no_route(db: Connection, session: Connect) -> None:
+    live(db, key="{event_subject_ref}")
+    other = session()
+    with other.transaction():
+        for number in range(40):
+            jobs.enqueue(other, {"kind": KIND, "idempotency_key": f"k{number}"})
+        for number in range(40):
+            emit(db, f"k{number}")
+        free = emit(db, "free")
+        assert dispatched(db) == {"events": 41, "jobs": 1, "dry_run": 0, "duplicates": 0, "failed": 40}
+        assert free in jobs_of(db)
+    for _ in range(2):
+        queue.tick(db)
+    assert letters(db) == []
+
+
+def test_a_table_that_is_locked_whole_makes_no_dead_letters(db: Connection, session: Connect) -> None:
+    live(db)
+    other = session()
+    for number in range(10):
+        emit(db, f"n{number}")
+    with other.transaction():
+        other.execute("lock table penstock.once_key in share mode")
+        with pytest.raises(Busy, match="holds a lock on a whole table"):
+            dispatched(db)
+    assert letters(db) == []
+    assert dispatched(db)["jobs"] == 10

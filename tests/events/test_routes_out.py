@@ -2,7 +2,6 @@
 
 import random
 from typing import Any
-from uuid import UUID
 
 import psycopg
 import pytest
@@ -11,72 +10,31 @@ from penstock.errors import BadRequest, NotReviewed, RouteNotLive, StillUnfit, U
 from penstock.kernel import dead_letters, events, jobs, outbound, queue
 from penstock.kernel.connection import Connection, connect
 from tests.concurrency.sessions import together
+from tests.events.outward import GATES, NOTIFY, attempts, opened, route, run
 from tests.events.support import DOMAIN, TYPE, emit, known
 from tests.sql.support import configure, fail, finish, rows, take, take_one, value
-
-GATES = ("iu_core.routes_enabled", "iu_core.route_worker_enabled")
-NOTIFY = {"channel": "told"}
 
 
 @pytest.fixture(autouse=True)
 def _open(db: Connection) -> None:
-    known(db)
-    for gate in GATES:
-        configure(db, gate, "true")
-
-
-def _route(db: Connection, code: str, kind: str = "notify", state: str = "live", **more: Any) -> None:
-    target = more.pop("target", NOTIFY)
-    definition = {"event_domain": DOMAIN, "event_type": TYPE, "route_kind": kind, "target": target, **more}
-    outbound.route_set(db, code, definition)
-    if state == "disabled":
-        return
-    outbound.route_set(db, code, enabled=True)
-    if state == "live":
-        db.execute(
-            "insert into penstock.iu_route_attempt (worker_name, route_code, event_ref, status, idempotency_key)"
-            " values ('test', %s, gen_random_uuid(), 'dry_run', 'seen ' || gen_random_uuid())",
-            [code],
-        )
-        assert outbound.route_set(db, code, dry_run=False, reviewed_by="user:ann") == "live"
-
-
-def _run(db: Connection, **options: Any) -> dict[str, int]:
-    events.tick(db)
-    total: dict[str, int] = {}
-    while True:
-        report = outbound.worker_run(db, **options)
-        for name, count in report.items():
-            if name != "more":
-                total[name] = total.get(name, 0) + count
-        if not report["more"]:
-            return total
-
-
-def _attempts(db: Connection, *events_of: UUID) -> list[tuple[Any, ...]]:
-    return rows(
-        db,
-        "select route_code, status, attempt_no from penstock.iu_route_attempt where event_ref = any (%s::uuid[])"
-        " order by route_code nulls last, attempt_no",
-        list(events_of),
-    )
+    opened(db)
 
 
 def test_each_event_and_route_has_exactly_one_attempt(db: Connection) -> None:
-    _route(db, "dry", state="dry_run")
-    _route(db, "live")
-    _route(db, "off", state="disabled")
-    _route(db, "pigeon", kind="pigeon")
+    route(db, "dry", state="dry_run")
+    route(db, "live")
+    route(db, "off", state="disabled")
+    route(db, "pigeon", kind="pigeon")
     known(db, "other")
     event, lonely = emit(db, "n/7"), emit(db, event_type="other")
-    assert _run(db) == {"events": 2, "dry_run": 1, "queued": 1, "disabled": 1, "failed": 1, "skipped": 1}
-    assert _attempts(db, event) == [
+    assert run(db) == {"events": 2, "dry_run": 1, "queued": 1, "disabled": 1, "failed": 1, "skipped": 1}
+    assert attempts(db, event) == [
         ("dry", "dry_run", 1),
         ("live", "queued", 1),
         ("off", "disabled", 1),
         ("pigeon", "failed", 1),
     ]
-    assert _attempts(db, lonely) == [(None, "skipped", 1)]
+    assert attempts(db, lonely) == [(None, "skipped", 1)]
     keys = rows(
         db, "select idempotency_key from penstock.iu_route_attempt where route_code = 'live' and event_ref = %s", event
     )
@@ -89,29 +47,29 @@ def test_each_event_and_route_has_exactly_one_attempt(db: Connection) -> None:
 
 @pytest.mark.parametrize("gate", GATES)
 def test_a_closed_gate_is_a_clean_no_op(db: Connection, gate: str) -> None:
-    _route(db, "live")
+    route(db, "live")
     event = emit(db)
     events.tick(db)
     configure(db, gate, "false")
     assert outbound.worker_run(db) == {"skipped": f"{gate} is not true"}
     configure(db, gate, "true")
-    _run(db)
-    assert _attempts(db, event) == [("live", "queued", 1)]
+    run(db)
+    assert attempts(db, event) == [("live", "queued", 1)]
 
 
 def test_a_cursor_that_is_put_back_makes_no_duplicate(db: Connection) -> None:
-    _route(db, "live")
+    route(db, "live")
     start = value(db, "select tick_id from penstock.event_cursor where cursor_name = 'route:iu_outbound_default'")
     made = [emit(db, str(number)) for number in range(5)]
-    _run(db)
+    run(db)
     db.execute("update penstock.event_cursor set tick_id = %s where cursor_name like 'route:%%'", [start])
-    assert _run(db) == {"events": 5}
-    assert len(_attempts(db, *made)) == 5
+    assert run(db) == {"events": 5}
+    assert len(attempts(db, *made)) == 5
     assert value(db, "select count(*) from penstock.job where job_kind = 'route_deliver'") == 5
 
 
 def test_an_event_that_cannot_be_routed_is_isolated_and_a_dead_letter(db: Connection) -> None:
-    _route(db, "live")
+    route(db, "live")
     db.execute(
         "create function refuse() returns trigger language plpgsql as $$ begin if new.target_ref = 'bad'"
         " then raise 'not this one'; end if; return new; end $$"
@@ -121,8 +79,8 @@ def test_an_event_that_cannot_be_routed_is_isolated_and_a_dead_letter(db: Connec
     events.tick(db)
     report = outbound.worker_run(db)
     assert (report["queued"], report["failed"], report["apart"]) == (2, 1, "not this one")
-    assert _attempts(db, good) == _attempts(db, better) == [("live", "queued", 1)]
-    assert _attempts(db, bad) == [("live", "failed", 1)]
+    assert attempts(db, good) == attempts(db, better) == [("live", "queued", 1)]
+    assert attempts(db, bad) == [("live", "failed", 1)]
     (letter,) = rows(db, "select event_ref, error ->> 'message' from penstock.v_iu_route_dead_letter_open")
     assert letter == (bad, "not this one")
     db.execute("drop trigger refuse on penstock.job")
@@ -130,14 +88,14 @@ def test_an_event_that_cannot_be_routed_is_isolated_and_a_dead_letter(db: Connec
 
 
 def test_a_worker_serves_its_own_domain_or_every_one_with_a_route(db: Connection) -> None:
-    _route(db, "live")
+    route(db, "live")
     outbound.worker_set(db, "piece_worker", "piece")
     events.type_register(db, "piece", "cut", "update")
     mine, its = emit(db), events.emit(db, "piece", "cut")
-    _run(db)
-    _run(db, worker="piece_worker")
-    assert _attempts(db, its) == [(None, "skipped", 1)]
-    assert _attempts(db, mine) == [("live", "queued", 1)]
+    run(db)
+    run(db, worker="piece_worker")
+    assert attempts(db, its) == [(None, "skipped", 1)]
+    assert attempts(db, mine) == [("live", "queued", 1)]
     with pytest.raises(BadRequest, match="there is no route worker"):
         outbound.worker_run(db, "nobody")
 
@@ -154,16 +112,16 @@ def test_what_the_database_can_do_is_delivered_once(
     db: Connection, database: str, kind: str, target: dict[str, Any]
 ) -> None:
     events.type_register(db, "piece", "cut", "update")
-    _route(db, "live", kind=kind, target=target)
+    route(db, "live", kind=kind, target=target)
     event = emit(db, "n/7", payload={"size": 1}, correlation_id="c")
-    _run(db)
+    run(db)
     attempt = value(db, "select attempt_id from penstock.iu_route_attempt where event_ref = %s", event)
     with connect(database) as listener:
         listener.execute("listen told")
         assert outbound.deliver(db, attempt) == {"status": "sent"}
         assert outbound.deliver(db, attempt) == {"status": "sent"}
         told = [one.payload for one in listener.notifies(timeout=0.5)]
-    assert _attempts(db, event) == [("live", "sent", 1)]
+    assert attempts(db, event) == [("live", "sent", 1)]
     if kind == "event":
         found = rows(
             db,
@@ -181,13 +139,13 @@ def test_what_the_database_can_do_is_delivered_once(
 
 
 def test_a_delivery_that_dies_is_a_dead_letter_of_its_route_and_can_be_replayed(db: Connection) -> None:
-    _route(db, "live", kind="http", target={"url": "http://127.0.0.1:9/x", "secret": "hooks"})
+    route(db, "live", kind="http", target={"url": "http://127.0.0.1:9/x", "secret": "hooks"})
     configure(db, "queue.retry.max_attempts.route_deliver", "1")
     event = emit(db, "n/7")
-    _run(db)
+    run(db)
     fail(db, take_one(db, kinds=["route_deliver"]), {"type": "NotDelivered", "message": "POST: 500"})
     assert queue.tick(db)["routes"]["did"]["settled"] == 1
-    assert _attempts(db, event) == [("live", "failed", 1)]
+    assert attempts(db, event) == [("live", "failed", 1)]
     (letter,) = dead_letters.list_newest(db).dead_letters
     assert (letter.id, letter.what, letter.error) == (
         "route-1",
@@ -202,38 +160,38 @@ def test_a_delivery_that_dies_is_a_dead_letter_of_its_route_and_can_be_replayed(
     assert attempt is not None
     assert outbound.sent(db, attempt["attempt"])
     finish(db, claim)
-    assert _attempts(db, event) == [("live", "failed", 1), ("live", "sent", 2)]
+    assert attempts(db, event) == [("live", "failed", 1), ("live", "sent", 2)]
     assert dead_letters.list_newest(db).dead_letters == []
     assert queue.tick(db)["routes"]["did"]["settled"] == 0
 
 
 def test_a_delivery_that_was_cancelled_has_failed(db: Connection) -> None:
-    _route(db, "live")
+    route(db, "live")
     event = emit(db)
-    _run(db)
+    run(db)
     jobs.cancel(db, value(db, "select job_id from penstock.iu_route_attempt where event_ref = %s", event))
     assert queue.tick(db)["routes"]["did"]["settled"] == 1
-    assert _attempts(db, event) == [("live", "failed", 1)]
+    assert attempts(db, event) == [("live", "failed", 1)]
 
 
 def test_a_replay_of_a_route_that_is_off_or_unhandled_is_refused(db: Connection) -> None:
-    _route(db, "pigeon", kind="pigeon")
+    route(db, "pigeon", kind="pigeon")
     emit(db)
-    _run(db)
+    run(db)
     with pytest.raises(StillUnfit, match="nobody handles its kind, pigeon"):
         dead_letters.replay(db, "route-1")
     outbound.route_set(db, "pigeon", enabled=False)
     with pytest.raises(StillUnfit, match="it is disabled"):
         dead_letters.replay(db, "route-1")
-    _route(db, "pigeon", state="dry_run")
+    route(db, "pigeon", state="dry_run")
     assert dead_letters.replay(db, "route-1").startswith("attempt-")
     assert dead_letters.list_newest(db).dead_letters == []
 
 
 def test_a_route_switched_off_while_a_delivery_waits_sends_nothing(db: Connection) -> None:
-    _route(db, "live")
+    route(db, "live")
     event = emit(db)
-    _run(db)
+    run(db)
     outbound.route_set(db, "live", enabled=False)
     with pytest.raises(RouteNotLive):
         outbound.deliver(db, value(db, "select attempt_id from penstock.iu_route_attempt where event_ref = %s", event))
@@ -241,29 +199,29 @@ def test_a_route_switched_off_while_a_delivery_waits_sends_nothing(db: Connectio
 
 @pytest.mark.parametrize("gate", GATES)
 def test_a_gate_that_is_closed_while_a_delivery_waits_stops_it(db: Connection, gate: str) -> None:
-    _route(db, "live")
-    _route(db, "pigeon", kind="pigeon")
+    route(db, "live")
+    route(db, "pigeon", kind="pigeon")
     event = emit(db)
-    _run(db)
+    run(db)
     configure(db, gate, "false")
     attempt = "select attempt_id from penstock.iu_route_attempt where event_ref = %s and route_code = 'live'"
     with pytest.raises(RouteNotLive):
         outbound.deliver(db, value(db, attempt, event))
-    _route(db, "pigeon", state="live", target={"channel": "other"})
+    route(db, "pigeon", state="live", target={"channel": "other"})
     with pytest.raises(StillUnfit, match="a gate is closed"):
         dead_letters.replay(db, "route-1")
 
 
 def test_live_needs_a_review(db: Connection) -> None:
-    _route(db, "r", state="dry_run")
+    route(db, "r", state="dry_run")
     with pytest.raises(NotReviewed, match="has not run dry"):
         outbound.route_set(db, "r", dry_run=False, reviewed_by="user:ann")
     with pytest.raises(NotReviewed, match="nobody has reviewed"):
         outbound.route_set(db, "r", dry_run=False)
     emit(db)
-    _run(db)
+    run(db)
     assert outbound.route_set(db, "r", dry_run=False, reviewed_by="user:ann") == "live"
-    _route(db, "r", state="disabled", target={"channel": "other"})
+    route(db, "r", state="disabled", target={"channel": "other"})
     assert outbound.show(db, "r").state == "disabled"
     with pytest.raises(psycopg.errors.CheckViolation):
         db.execute("update penstock.iu_outbound_route set enabled = true, dry_run = false")
@@ -310,10 +268,10 @@ def test_ten_thousand_events_over_five_routes(db: Connection, database: str) -> 
 
 def _storm(db: Connection, database: str, count: int) -> None:
     known(db, "other")
-    _route(db, "dry", state="dry_run")
-    _route(db, "live")
-    _route(db, "off", state="disabled")
-    _route(db, "pigeon", kind="pigeon")
+    route(db, "dry", state="dry_run")
+    route(db, "live")
+    route(db, "off", state="disabled")
+    route(db, "pigeon", kind="pigeon")
     db.execute(
         "select penstock.fn_iu_emit_event(%s, case when g %% 5 = 0 then 'other' else %s end, null, null, g::text, null,"
         " null)"

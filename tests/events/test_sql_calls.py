@@ -1,5 +1,6 @@
 """Trigger-in without rows: calls of routines, and DDL."""
 
+import re
 from typing import Any
 
 import pytest
@@ -72,6 +73,35 @@ def test_arguments_may_be_arrays_and_rows_and_only_given_back(db: Connection) ->
     assert value(db, call, "count_up", '{"by": [41]}') == {"n": 42}
     with pytest.raises(BadRequest, match="has no argument total"):
         value(db, call, "mixed", '{"total": 1}')
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('{"a": 1}', "public.needy(integer,text,integer[]) needs an argument that is not given: b"),
+        ("null", "are a JSON object"),
+        ("[1]", "are a JSON object"),
+        ('{"a": 1, "b": "x", "c": 2}', "has no argument c"),
+        ('{"a": "x", "b": "x"}', "a value cannot be read: invalid input syntax for type integer"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(db: Connection, given: str, said: str) -> None:
+    db.execute(
+        "create function needy(a int, b text, variadic more int[] default '{}') returns int return cardinality(more)"
+    )
+    sql_routes.route_set(db, "needy", _definition("call", source_table="needy"), enabled=True)
+    call = "select penstock.fn_sql_event_call(%s, %s::jsonb)"
+    assert value(db, call, "needy", '{"a": 1, "b": "x", "more": [4, 5]}') == 2
+    assert value(db, call, "needy", '{"a": 1, "b": "x"}') == 0
+    with pytest.raises(BadRequest, match=re.escape(said)):
+        value(db, call, "needy", given)
+
+
+def test_an_array_of_json_is_one(db: Connection) -> None:
+    db.execute("create function told(x jsonb[]) returns jsonb return to_jsonb(x)")
+    sql_routes.route_set(db, "told", _definition("call", source_table="told"), enabled=True)
+    given = '{"x": ["a", {"b": [1]}, null, 2]}'
+    assert value(db, "select penstock.fn_sql_event_call('told', %s::jsonb)", given) == ["a", {"b": [1]}, None, 2]
 
 
 def test_the_event_triggers_go_with_the_last_ddl_route(db: Connection) -> None:

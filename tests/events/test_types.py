@@ -107,6 +107,31 @@ def test_a_type_that_moves_to_another_stream_takes_its_rows_along(db: Connection
     assert consumers.show(db, "greeter").event_stream == "alert"
 
 
+def test_events_from_before_a_move_are_dispatched_all_the_same(db: Connection) -> None:
+    known(db)
+    live(db, stream="update")
+    for gate in ("iu_core.routes_enabled", "iu_core.route_worker_enabled"):
+        admin.config_set(db, gate, "true")
+    out = {"event_domain": DOMAIN, "event_type": TYPE, "event_stream": "update", "route_kind": "notify"}
+    outbound.route_set(db, "out", {**out, "target": {"channel": "told"}}, enabled=True)
+    dispatched(db)
+    outbound.worker_run(db)
+    event = emit(db, "before")
+    events.type_register(db, DOMAIN, TYPE, "birth")
+    assert dispatched(db)["jobs"] == 1
+    outbound.worker_run(db)
+    tried = "select route_code, status from penstock.iu_route_attempt where event_ref = %s"
+    assert rows(db, tried, event) == [("out", "dry_run")]
+
+
+@pytest.mark.parametrize("payload", ["[]", "7", '"text"'])
+def test_a_payload_is_an_object(db: Connection, payload: str) -> None:
+    known(db)
+    emit = "select penstock.fn_iu_emit_event(%s, %s, null, null, null, %s::jsonb, null)"
+    with pytest.raises(BadRequest, match="it has to be an object"):
+        value(db, emit, DOMAIN, TYPE, payload)
+
+
 def test_a_job_says_what_caused_its_changes(db: Connection) -> None:
     known(db)
     _routed(db, "status")

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.kernel import consumers, events, jobs, outbound, queue
 from penstock.kernel.connection import Connection, connect
+from tests.conftest import Connect
 from tests.events.support import DOMAIN, TYPE, dispatched, emit, jobs_of, known, letters, live, newest_tick
 from tests.logins import Logins
 from tests.sql.support import configure, rows, value
@@ -64,6 +65,54 @@ def test_a_reader_that_moves_and_lags_is_an_event_once_an_hour(db: Connection) -
     assert value(db, health) == "warn"
     consumers.dispatch_run(db)
     assert value(db, health) == "ok"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_behind_a_closed_gate_events_wait_however_long(db: Connection, when: str) -> None:
+    gate = "iu_core.routes_enabled"
+    configure(db, gate, "true")
+    configure(db, "iu_core.route_worker_enabled", "true")
+    definition = {"event_domain": DOMAIN, "event_type": TYPE, "route_kind": "notify", "target": {"channel": "told"}}
+    outbound.route_set(db, "out", definition, enabled=True)
+    queue.tick(db)
+    configure(db, gate, "false")
+    waiting = []
+    for _ in range(3):
+        if when == "before":
+            waiting.append(emit(db))
+        queue.tick(db)
+        _grow_older(db, "3 days")
+        if when == "after":
+            waiting.append(emit(db))
+        queue.tick(db)
+    assert value(db, "select count(*) from penstock.outbox_tick where ticked_at < now() - interval '2 days'") <= 4
+    configure(db, gate, "true")
+    events.tick(db)
+    outbound.worker_run(db)
+    tried = rows(db, "select event_ref from penstock.iu_route_attempt where event_ref = any (%s)", waiting)
+    assert sorted(event for (event,) in tried) == sorted(waiting)
+
+
+def test_a_tick_that_a_reader_is_moving_to_is_kept(db: Connection, session: Connect) -> None:
+    emit(db)
+    events.tick(db)
+    reader = session()
+    with reader.transaction():
+        consumers.dispatch_run(reader)
+        emit(db, "later")
+        events.tick(db)
+        _ticks_grow_older(db)
+        value(db, "select penstock.events_sweep()")
+    assert dispatched(db)["jobs"] == 1
+    value(db, "select penstock.events_sweep()")
+    assert value(db, "select count(*) from penstock.outbox_tick where ticked_at < now() - interval '2 days'") <= 4
+
+
+def _ticks_grow_older(db: Connection) -> None:
+    db.execute(
+        "update penstock.outbox_tick set ticked_at = ticked_at - interval '3 days'"
+        " where tick_id < (select max(tick_id) from penstock.outbox_tick)"
+    )
 
 
 def test_one_that_is_switched_off_does_not_count_as_standing_still(db: Connection) -> None:
@@ -137,33 +186,6 @@ def test_old_ticks_go_once_every_reader_is_past_them(db: Connection) -> None:
     assert value(db, "select count(*) from penstock.outbox_tick where ticked_at < now() - interval '2 days'") == 0
     emit(db, "newer")
     assert dispatched(db)["jobs"] == 1
-
-
-def test_a_closed_route_worker_holds_no_ticks_for_ever(db: Connection) -> None:
-    for name in ("broadcasts", "audit"):
-        db.execute("update penstock.event_cursor set tick_id = %s where cursor_name = %s", [newest_tick(db), name])
-    emit(db)
-    dispatched(db)
-    db.execute(
-        "update penstock.event_cursor set tick_id = %s where cursor_name in ('broadcasts', 'audit')", [newest_tick(db)]
-    )
-    _grow_older(db, "3 days")
-    emit(db)
-    events.tick(db)
-    kept = newest_tick(db)
-    value(db, "select penstock.events_sweep()")
-    assert (
-        value(db, "select tick_id from penstock.event_cursor where cursor_name = 'route:iu_outbound_default'") == kept
-    )
-    for gate in ("iu_core.routes_enabled", "iu_core.route_worker_enabled"):
-        configure(db, gate, "true")
-    outbound.route_set(
-        db, "r", {"event_domain": DOMAIN, "event_type": TYPE, "route_kind": "notify", "target": {"channel": "c"}}
-    )
-    event = emit(db)
-    events.tick(db)
-    outbound.worker_run(db)
-    assert rows(db, "select event_ref from penstock.iu_route_attempt") == [(event,)]
 
 
 def test_the_tick_of_a_worker_that_is_no_operator_raises_its_alarms(db: Connection, logins: Logins) -> None:

@@ -63,7 +63,7 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_iu_route_worker_set": (OPERATORS, "'mine'"),
     "fn_iu_route_worker_run": (EXECUTORS, ""),
     "fn_iu_route_deliver": (EXECUTORS, "%(attempt)s"),
-    "fn_iu_route_sent": (EXECUTORS, "%(queued)s"),
+    "fn_iu_route_sent": (EXECUTORS, "%(queued)s, %(token)s"),
     "fn_iu_route_dead_letter_replay": (OPERATORS, "%(undelivered)s"),
     "fn_iu_core_routes_enabled": (set(ROLES), ""),
     "fn_iu_route_worker_enabled": (set(ROLES), ""),
@@ -167,7 +167,7 @@ def scene(db: Connection) -> dict[str, Any]:
         "insert into penstock.iu_route_attempt (worker_name, route_code, event_ref, status, idempotency_key, job_id)"
         " values ('test', 'told', %(event)s, 'sent', 'k', null), ('test', 'told', %(event)s, 'queued', 'l', %(job)s)"
         " returning attempt_id",
-        {"event": event, "job": jobs.enqueue(db, {**later, "pool": "priority"})},
+        {"event": event, "job": leased},
     ).fetchall()
     for gate in ("iu_core.routes_enabled", "iu_core.route_worker_enabled"):
         db.execute("select penstock.fn_config_set(%s, 'true')", [gate])

@@ -1,5 +1,6 @@
 """penstock route"""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from penstock.cli.database import opened
 from penstock.cli.options import Actor, AsJson, read_object
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
-from penstock.kernel import admin, outbound, sql_routes
+from penstock.kernel import admin, events, outbound, sql_routes
 from penstock.kernel.connection import Connection
 from penstock.kernel.outbound import OutboundRoute
 from penstock.kernel.sql_routes import SqlRoute
@@ -23,7 +24,7 @@ Outbound = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run/--live", help="Only note what it would do.")]
 _GATES = ("iu_core.routes_enabled", "iu_core.route_worker_enabled")
-_UNWELL = frozenset({"table_missing", "not_applied", "broken"})
+_UNWELL = frozenset({"table_missing", "renamed", "not_applied", "broken"})
 
 
 @app.command("set")
@@ -115,7 +116,7 @@ def enable_command(
 
 @app.command("verify")
 def verify_command(route: RouteOrAll = None, outward: Outbound = False, json: AsJson = False) -> None:
-    """Say whether a route does what it should, or with --outbound the route worker; exit code 1 if it does not.
+    """Say whether a route does what it should, or with --outbound alone the route workers; exit code 1 if not.
 
     Example: penstock route verify orders.new
     """
@@ -124,8 +125,9 @@ def verify_command(route: RouteOrAll = None, outward: Outbound = False, json: As
             _verify_worker(connection, outward, as_json=json)
             return
         state = outbound.show(connection, route).state if outward else sql_routes.show(connection, route).state
-    _say(route, state, "", json)
-    if state in _UNWELL:
+        waits = outward and state == "live" and not outbound.worker_names(connection)
+    _say(route, state, "A gate is closed, and its events wait: penstock route enable --outbound" if waits else "", json)
+    if state in _UNWELL or waits:
         raise typer.Exit(1)
 
 
@@ -225,33 +227,41 @@ def _gates(connection: Connection, outward: bool, setting: str, *, from_now: boo
     if as_json:
         show_json(outbound.workers(connection))
     else:
-        state = "enabled" if setting == "true" else "disabled: events wait, for up to two days"
+        state = "enabled" if setting == "true" else "disabled: events wait"
         typer.echo(f"the route worker is {state}")
 
 
 def _verify_worker(connection: Connection, outward: bool, *, as_json: bool) -> None:
     _need_outbound(outward)
     workers = outbound.workers(connection)
+    letters = outbound.letters_open(connection)
+    states = {one.cursor_name.removeprefix("route:"): one.state for one in events.cursors(connection)}
     if as_json:
-        show_json(workers)
+        show_json(
+            [
+                asdict(w) | {"state": states[w.worker_name], "dead_letters": letters.get(w.worker_name, 0)}
+                for w in workers
+            ]
+        )
     else:
         show_table(
-            ("worker", "domain", "routes gate", "worker gate", "runs", "events", "last run", "ticks behind"),
+            ("worker", "domain", "routes gate", "worker gate", "state", "runs", "events", "last run", "dead letters"),
             [
                 (
                     w.worker_name,
                     w.event_domain or "all with a route",
                     w.routes_enabled,
                     w.worker_enabled,
+                    states[w.worker_name],
                     w.runs,
                     w.events,
                     w.last_run_at,
-                    w.ticks_behind,
+                    letters.get(w.worker_name, 0),
                 )
                 for w in workers
             ],
         )
-    if not all(w.routes_enabled and w.worker_enabled for w in workers):
+    if letters or any(states[w.worker_name] not in ("reads", "has read all") for w in workers):
         raise typer.Exit(1)
 
 

@@ -105,7 +105,9 @@ def _ours(error: psycopg.Error) -> Exception:
     known = BY_SQLSTATE.get(error.sqlstate or "")
     if known is not None:
         return known(error.diag.message_primary or str(error), error.diag.message_hint)
-    if isinstance(error, pg.UndefinedTable | pg.UndefinedFunction | pg.InvalidSchemaName) and "penstock." in str(error):
+    if isinstance(error, pg.UndefinedTable | pg.UndefinedFunction | pg.InvalidSchemaName) and "penstock" in (
+        error.diag.message_primary or str(error)
+    ):
         return SchemaMissing(f"this database has no Penstock schema, or an older one: {error}\nRun: penstock migrate")
     if isinstance(error, psycopg.DataError):
         return BadRequest(f"a value cannot be read: {error.diag.message_primary or error}", error.diag.message_detail)

@@ -123,6 +123,15 @@ def workers(connection: Connection) -> list[RouteWorker]:
         ).fetchall()
 
 
+def letters_open(connection: Connection) -> dict[str, int]:
+    """How many dead letters each worker has left open."""
+    with translated(connection):
+        rows = connection.execute(
+            "select worker_name, count(*) from penstock.v_iu_route_dead_letter_open group by worker_name"
+        ).fetchall()
+    return dict(rows)
+
+
 def worker_set(
     connection: Connection,
     worker: str,
@@ -155,18 +164,18 @@ def worker_names(connection: Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-def deliver(connection: Connection, attempt_id: int) -> Json:
+def deliver(connection: Connection, attempt_id: int, lease_token: int | None = None) -> Json:
     """fn_iu_route_deliver: what is left to do for a queued attempt, or what it is."""
     with translated(connection):
-        row = connection.execute("select penstock.fn_iu_route_deliver(%s)", [attempt_id]).fetchone()
+        row = connection.execute("select penstock.fn_iu_route_deliver(%s, %s)", [attempt_id, lease_token]).fetchone()
     assert row is not None
     delivery: Json = row[0]
     return delivery
 
 
-def sent(connection: Connection, attempt_id: int) -> bool:
-    """fn_iu_route_sent: whether it was queued until now."""
+def sent(connection: Connection, attempt_id: int, lease_token: int | None = None) -> bool:
+    """fn_iu_route_sent: whether it was queued until now, and ours to deliver."""
     with translated(connection):
-        row = connection.execute("select penstock.fn_iu_route_sent(%s)", [attempt_id]).fetchone()
+        row = connection.execute("select penstock.fn_iu_route_sent(%s, %s)", [attempt_id, lease_token]).fetchone()
     assert row is not None
     return bool(row[0])

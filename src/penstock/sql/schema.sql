@@ -179,17 +179,19 @@ CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN COALESCE(((split_part(p_actor, ':'::text, 1) = ANY (ARRAY['role'::text, 'agency'::text, 'user'::text, 'agent'::text, 'consumer'::text, 'system'::text])) AND ((strpos(p_actor, ':'::text) >= 2) AND (strpos(p_actor, ':'::text) <= (length(p_actor) - 1))) AND (length(p_actor) <= 210) AND ((p_actor COLLATE "C") !~ '[[:space:][:cntrl:]]'::text)), false);
 
--- Name: array_text(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: array_text(jsonb, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.array_text(p_array jsonb) RETURNS text
+CREATE FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   if jsonb_typeof(p_array) is distinct from 'array' then
     return p_array #>> '{}';
+  elsif p_of_json then
+    return (select coalesce(array_agg(e::text order by o), '{}')::text from jsonb_array_elements(p_array) with ordinality x(e, o));
   elsif jsonb_typeof(p_array -> 0) = 'array' then
-    return (select '{' || string_agg(penstock.array_text(e), ',' order by o) || '}'
+    return (select '{' || string_agg(penstock.array_text(e, false), ',' order by o) || '}'
               from jsonb_array_elements(p_array) with ordinality x(e, o));
   end if;
   return (select coalesce(array_agg(e order by o), '{}')::text from jsonb_array_elements_text(p_array) with ordinality x(e, o));
@@ -1031,8 +1033,8 @@ CREATE FUNCTION penstock.consumer_plans(p_events penstock.event_outbox[], p_cons
                  e.event_id, e.event_domain, e.subject_ref, e.correlation_id, e.trace, e.causation_depth,
                  penstock.template_rendered(c.key_format, e) as key, penstock.template_rendered(c.ref_format, e) as ref
             from unnest(p_events) e
+            -- the type decides: the stream it belongs to may have been another one when this was recorded
             join consumer c on c.event_domain = e.event_domain and c.event_type = e.event_type
-                           and coalesce(c.event_stream, e.event_stream) = e.event_stream
            order by e.tx_id, e.seq, c.consumer_id) p
 $$;
 
@@ -1148,6 +1150,8 @@ declare
   v_event penstock.event_outbox;
   v_consumer penstock.consumer_registry;
   v_why text;
+  v_locked integer := 0;
+  v_one jsonb;
   v_sum jsonb := '{"jobs": 0, "dry_run": 0, "duplicates": 0, "failed": 0}';
 begin
   begin
@@ -1164,12 +1168,18 @@ begin
     for v_consumer in
       select * from penstock.consumer_registry c
        where c.enabled and c.event_domain = v_event.event_domain and c.event_type = v_event.event_type
-         and coalesce(c.event_stream, v_event.event_stream) = v_event.event_stream
        order by c.consumer_id
     loop
-      v_sum := penstock.counts_added(v_sum, penstock.consumer_dispatch_one(v_event, v_consumer.consumer_id));
-      if coalesce((v_sum ->> 'locked')::integer, 0) > 20 then
-        raise exception using errcode = '55P03', message = 'open transactions elsewhere hold what the jobs of many events need';
+      v_one := penstock.consumer_dispatch_one(v_event, v_consumer.consumer_id);
+      v_sum := penstock.counts_added(v_sum, v_one);
+      continue when not v_one ? 'locked';
+      v_locked := v_locked + 1;
+      if v_locked = 5 then
+        -- the others have waited long enough
+        perform set_config('lock_timeout', '1ms', true);
+        if penstock.job_tables_locked() then
+          raise exception using errcode = '55P03', message = 'somebody holds a lock on a whole table that jobs are written to';
+        end if;
       end if;
     end loop;
   end loop;
@@ -1179,7 +1189,7 @@ $$;
 
 -- Name: consumers_unlocked(integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.consumers_unlocked(p_limit integer DEFAULT 20) RETURNS integer
+CREATE FUNCTION penstock.consumers_unlocked(p_limit integer DEFAULT 500) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '50ms'
@@ -1187,6 +1197,7 @@ CREATE FUNCTION penstock.consumers_unlocked(p_limit integer DEFAULT 20) RETURNS 
 declare
   v_letter bigint;
   v_count integer := 0;
+  v_still integer := 0;
 begin
   for v_letter in
     select d.dead_letter_id from penstock.consumer_dead_letter d where d.resolved_at is null and d.reason = 'locked'
@@ -1200,7 +1211,10 @@ begin
       if penstock.error_is_passing(sqlstate) then
         raise;
       end if;
+      v_still := v_still + 1;
     end;
+    -- they will be there at the next tick, too
+    exit when v_still = 5;
   end loop;
   return v_count;
 end
@@ -1574,7 +1588,7 @@ declare
 begin
   select r.payload_contract into v_contract from penstock.event_type_registry r
    where r.event_domain = p_event_domain and r.event_type = p_event_type;
-  if v_contract is null or p_payload is null then
+  if v_contract is null or jsonb_typeof(p_payload) is distinct from 'object' then
     return;
   end if;
   if v_contract ? 'keep_refs' then
@@ -1598,6 +1612,10 @@ CREATE FUNCTION penstock.event_insert(p_event_id uuid, p_event_domain text, p_ev
 declare
   v_depth integer := penstock.causation_depth(p_causation_event_id);
 begin
+  if jsonb_typeof(p_payload) not in ('object', 'null') then
+    raise exception using errcode = 'PS011', message = format('the payload of event %s.%s is a JSON %s: it has to be an object',
+      p_event_domain, p_event_type, jsonb_typeof(p_payload));
+  end if;
   perform penstock.payload_check(p_payload, 'the event payload');
   perform penstock.event_contract_check(p_event_domain, p_event_type, p_payload, 'the event payload');
   if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then
@@ -1784,7 +1802,6 @@ begin
       select j.causation_event_id, j.actor from penstock.job j where j.enqueued_at >= v_since and j.causation_event_id is not null)
     select distinct e from unnest(v_events) e
       join penstock.v_consumer_registry_active c on c.event_domain = e.event_domain and c.event_type = e.event_type
-                                                and coalesce(c.event_stream, e.event_stream) = e.event_stream
      -- a transaction that began before the consumer was live may have been dispatched before
      where e.created_at > c.live_at + interval '1 minute'
        and not exists (select from made m where m.causation_event_id = e.event_id and m.actor = 'consumer:' || c.consumer_id)
@@ -1800,24 +1817,26 @@ begin
 end
 $$;
 
--- Name: events_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: events_sweep(integer, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.events_sweep(p_limit integer DEFAULT 1000) RETURNS integer
+CREATE FUNCTION penstock.events_sweep(p_limit integer DEFAULT 1000, p_ticks integer DEFAULT 1000) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_kept bigint := (select min(t.tick_id) from penstock.outbox_tick t where t.ticked_at > now() - interval '2 days');
   v_rows integer;
   v_sum integer := 0;
 begin
-  update penstock.event_cursor c set tick_id = v_kept, goal_tick_id = null, page_tx = null, page_seq = null
-    from penstock.v_event_cursor v
-   where v.cursor_name = c.cursor_name and not v.is_live and c.cursor_name like 'route:%' and c.tick_id < v_kept;
+  -- one that reads meanwhile will stand where nobody sees it yet
+  if (select count(*) from (select from penstock.event_cursor c for update skip locked) h)
+     < (select count(*) from penstock.event_cursor c) then
+    p_ticks := 0;
+  end if;
   delete from penstock.outbox_tick t
    where t.tick_id in (select o.tick_id from penstock.outbox_tick o
-                        where o.tick_id < least(v_kept, (select min(c.tick_id) from penstock.event_cursor c))
-                        order by o.tick_id limit p_limit);
+                        where o.ticked_at < now() - interval '2 days' and o.tick_id < (select max(n.tick_id) from penstock.outbox_tick n)
+                          and not exists (select from penstock.event_cursor c where o.tick_id in (c.tick_id, c.goal_tick_id))
+                        order by o.tick_id limit p_ticks);
   get diagnostics v_rows = row_count;
   v_sum := v_sum + v_rows;
   delete from penstock.consumer_dispatch d
@@ -2047,7 +2066,7 @@ CREATE FUNCTION penstock.fn_consumer_dispatch_run(p_cursor text DEFAULT 'consume
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '2s'
-    AS $$
+    AS $_$
 declare
   v_cursor penstock.event_cursor;
   v_events penstock.event_outbox[];
@@ -2055,6 +2074,9 @@ declare
 begin
   if p_limit is null or p_limit not between 1 and 50000 then
     raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 50000', p_limit);
+  end if;
+  if p_cursor ~ '^(route:|broadcasts$|audit$)' then
+    raise exception using errcode = 'PS011', message = format('cursor %s is not one of consumers', p_cursor);
   end if;
   if penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
     return jsonb_build_object('skipped', 'queue.consumer_dispatch.enabled is not true');
@@ -2071,7 +2093,7 @@ begin
   return jsonb_build_object('events', cardinality(v_events)) || v_report
          || jsonb_build_object('more', penstock.cursor_moved(v_cursor, v_events, p_limit));
 end
-$$;
+$_$;
 
 -- Name: fn_consumer_register(text, text, text, text, text, text, text, text, integer, text, numeric, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -2217,22 +2239,37 @@ $_$;
 CREATE FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer DEFAULT 50) RETURNS TABLE(event_id uuid, created_at timestamp with time zone, event_domain text, event_type text, event_stream text, subject_table text, subject_ref text, payload jsonb, actor text, correlation_id text, causation_event_id uuid, rule text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_sort TO 'off'
     AS $$
 #variable_conflict use_column
 declare
   v_recipient penstock.actor_ref := penstock.actor_checked(p_recipient_ref);
   v_types text[] := penstock.event_types_for(v_recipient);
+  v_is_resolved boolean := penstock.config_text('queue.subscription_resolution.enabled', 'true') = 'true';
 begin
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 1000', p_limit);
   end if;
+  if not exists (select from penstock.event_subscription s where s.recipient_ref = v_recipient) then
+    return;
+  end if;
   return query
     select e.event_id, e.created_at, e.event_domain, e.event_type, e.event_stream, e.subject_table, e.subject_ref, e.payload,
            e.actor::text, e.correlation_id, e.causation_event_id, r.rule
-      -- in this order, and lazily: whose event it is costs most to say. An offset keeps what is below it from being merged in
+      -- who gets an event costs most to say: first what is cheap. An offset keeps it apart from what follows
       from (select o.* from penstock.event_outbox o
              where o.created_at > now() - interval '30 days' and o.event_domain || '.' || o.event_type = any (v_types)
                and not exists (select from penstock.event_read d where d.recipient_ref = v_recipient and d.event_id = o.event_id)
+               -- a row of its own that may give it, or nobody's that certainly does
+               and (not v_is_resolved or coalesce((
+                 select bool_or(s.recipient_ref = v_recipient) or bool_and(s.recipient_mutes)
+                   from (select s.*, exists (select from penstock.event_subscription m where m.recipient_ref = s.recipient_ref
+                                                and m.event_domain = s.event_domain and m.mute) as recipient_mutes
+                           from penstock.event_subscription s where not s.mute) s
+                  where s.event_domain = o.event_domain and coalesce(s.event_type, o.event_type) = o.event_type
+                    and coalesce(s.event_stream, o.event_stream) = o.event_stream
+                    and (s.scope_subject_table is null or s.scope_subject_table = o.subject_table)
+                    and coalesce(o.payload, '{}') @> s.scope_filter), true))
              order by o.tx_id desc, o.seq desc offset 0) e
      cross join lateral (select x.rule from penstock.event_recipients(e) x where x.recipient_ref = v_recipient) r
      limit p_limit;
@@ -2649,9 +2686,9 @@ begin
 end
 $$;
 
--- Name: fn_iu_route_deliver(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_iu_route_deliver(bigint, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) RETURNS jsonb
+CREATE FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint, p_lease_token bigint DEFAULT NULL::bigint) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2665,6 +2702,9 @@ begin
     raise exception using errcode = 'PS011', message = format('there is no attempt %s', p_attempt_id);
   elsif v_attempt.status <> 'queued' then
     return jsonb_build_object('status', v_attempt.status);
+  elsif not penstock.route_attempt_held(v_attempt, p_lease_token) then
+    raise exception using errcode = 'PS018', message = format('attempt %s is not yours to deliver: its job is not held under this token',
+      p_attempt_id);
   end if;
   select * into v_route from penstock.iu_outbound_route r where r.route_code = v_attempt.route_code;
   if v_route.route_code is null or not v_route.enabled or v_route.dry_run or not penstock.fn_iu_core_routes_enabled()
@@ -2674,6 +2714,15 @@ begin
       hint = format('Enable it and replay the dead letter: penstock dlq list --kind %s', v_attempt.route_code);
   end if;
   select * into v_event from penstock.event_outbox e where e.event_id = v_attempt.event_ref;
+  if v_event.event_id is null then
+    -- gone from the log: its dead letter has it whole
+    select (jsonb_populate_record(null::penstock.event_outbox, d.event_snapshot)).* into v_event
+      from penstock.iu_route_dead_letter d where d.idempotency_key = v_attempt.idempotency_key;
+  end if;
+  if v_event.event_id is null then
+    raise exception using errcode = 'PS027', message = format('event %s is gone: its partition was dropped, and no dead letter has it',
+      v_attempt.event_ref);
+  end if;
   if v_route.route_kind = 'http' then
     return jsonb_build_object('status', 'queued', 'route_kind', v_route.route_kind, 'target', v_route.target,
       'idempotency_key', v_attempt.idempotency_key, 'event', penstock.event_told(v_event));
@@ -2684,9 +2733,9 @@ begin
 end
 $$;
 
--- Name: fn_iu_route_sent(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_iu_route_sent(bigint, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) RETURNS boolean
+CREATE FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint, p_lease_token bigint DEFAULT NULL::bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2694,8 +2743,8 @@ declare
   v_attempt penstock.iu_route_attempt;
 begin
   select * into v_attempt from penstock.iu_route_attempt a
-   where a.attempt_id = p_attempt_id and a.status in ('queued', 'failed') for update;
-  if v_attempt.attempt_id is null then
+   where a.attempt_id = p_attempt_id and a.status = 'queued' for update;
+  if v_attempt.attempt_id is null or not penstock.route_attempt_held(v_attempt, p_lease_token) then
     return false;
   end if;
   perform penstock.route_sent(v_attempt);
@@ -2847,6 +2896,10 @@ declare
   v_was penstock.job := jsonb_populate_record(null::penstock.job, v_letter.snapshot);
   v_new bigint := nextval('penstock.job_id_seq');
 begin
+  if v_letter.job_kind = 'route_deliver' then
+    raise exception using errcode = 'PS014', message = format('dead letter job-%s is that of a delivery', p_dead_letter_id),
+      hint = 'The next tick makes it a dead letter of its route: penstock tick, then penstock dlq list, and replay that.';
+  end if;
   perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
@@ -4403,6 +4456,21 @@ CREATE FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) 
         or x.next is not null)
 $$;
 
+-- Name: job_tables_locked(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.job_tables_locked() RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select exists (
+    select from pg_locks l
+     where l.locktype = 'relation' and l.database = (select d.oid from pg_database d where d.datname = current_database())
+       and l.pid <> pg_backend_pid() and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+       and l.relation in (select 'penstock.once_key'::regclass union all select 'penstock.job_queue'::regclass
+                          union all select 'penstock.consumer_registry'::regclass
+                          union all select p.relid from pg_partition_tree('penstock.job') p))
+$$;
+
 -- Name: job_target_check(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_actor text) RETURNS void
@@ -5203,6 +5271,36 @@ CREATE FUNCTION penstock.role_advice(p_role text, p_statement text) RETURNS text
          end || p_statement
 $$;
 
+-- Name: iu_route_attempt; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_route_attempt (
+    attempt_id bigint NOT NULL,
+    worker_name text NOT NULL COLLATE pg_catalog."C",
+    route_code text COLLATE pg_catalog."C",
+    route_kind text COLLATE pg_catalog."C",
+    event_ref uuid NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    idempotency_key text NOT NULL COLLATE pg_catalog."C",
+    attempt_no integer DEFAULT 1 NOT NULL,
+    job_id bigint,
+    error jsonb,
+    attempted_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT iu_route_attempt_status_check CHECK ((status = ANY (ARRAY['dry_run'::text, 'disabled'::text, 'skipped'::text, 'failed'::text, 'queued'::text, 'sent'::text])))
+);
+
+-- Name: route_attempt_held(penstock.iu_route_attempt, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.route_attempt_held(p_attempt penstock.iu_route_attempt, p_lease_token bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when p_lease_token is null then penstock.caller_is_operator() else exists (
+    select from penstock.job_queue q
+     where q.job_id = (p_attempt).job_id and q.lease_token = p_lease_token and q.status in ('leased', 'running')
+       and (penstock.caller_rules() is null or q.rule = any (penstock.caller_rules()))) end
+$$;
+
 -- Name: iu_route_dead_letter; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.iu_route_dead_letter (
@@ -5284,24 +5382,6 @@ begin
 end
 $$;
 
--- Name: iu_route_attempt; Type: TABLE; Schema: penstock; Owner: -
-
-CREATE TABLE penstock.iu_route_attempt (
-    attempt_id bigint NOT NULL,
-    worker_name text NOT NULL COLLATE pg_catalog."C",
-    route_code text COLLATE pg_catalog."C",
-    route_kind text COLLATE pg_catalog."C",
-    event_ref uuid NOT NULL,
-    status text NOT NULL COLLATE pg_catalog."C",
-    idempotency_key text NOT NULL COLLATE pg_catalog."C",
-    attempt_no integer DEFAULT 1 NOT NULL,
-    job_id bigint,
-    error jsonb,
-    attempted_at timestamp with time zone DEFAULT now() NOT NULL,
-    ended_at timestamp with time zone,
-    CONSTRAINT iu_route_attempt_status_check CHECK ((status = ANY (ARRAY['dry_run'::text, 'disabled'::text, 'skipped'::text, 'failed'::text, 'queued'::text, 'sent'::text])))
-);
-
 -- Name: route_sent(penstock.iu_route_attempt); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.route_sent(p_attempt penstock.iu_route_attempt) RETURNS void
@@ -5375,8 +5455,11 @@ CREATE FUNCTION penstock.routes_for(p_worker penstock.iu_route_worker_cursor, p_
     AS $$
   select e, r, format('iu_wrk:%s:%s:%s', (p_worker).worker_name, coalesce(r.route_code, 'none'), e.event_id)
     from unnest(p_events) e
-    left join penstock.iu_outbound_route r on r.event_domain = e.event_domain and coalesce(r.event_type, e.event_type) = e.event_type
-                                          and coalesce(r.event_stream, e.event_stream) = e.event_stream
+    left join penstock.iu_outbound_route r
+      -- where a type is named it decides: the stream it belongs to may have been another one when this was recorded
+      on r.event_domain = e.event_domain
+     and case when r.event_type is not null then r.event_type = e.event_type
+              else coalesce(r.event_stream, e.event_stream) = e.event_stream end
    where case when (p_worker).event_domain is not null then e.event_domain = (p_worker).event_domain
               else exists (select from penstock.iu_outbound_route o where o.event_domain = e.event_domain) end
 $$;
@@ -5503,7 +5586,11 @@ begin
     returning a.attempt_id)
   select array_agg(f.attempt_id) into v_attempts from failed f;
   perform penstock.routes_bury(v_attempts, array(
-    select e from penstock.iu_route_attempt a join penstock.event_outbox e on e.event_id = a.event_ref
+    select coalesce(e, jsonb_populate_record(null::penstock.event_outbox,
+                                             coalesce(d.event_snapshot, jsonb_build_object('event_id', a.event_ref))))
+      from penstock.iu_route_attempt a
+      left join penstock.event_outbox e on e.event_id = a.event_ref
+      left join penstock.iu_route_dead_letter d on d.idempotency_key = a.idempotency_key
      where a.attempt_id = any (v_attempts)), 'not_delivered');
   return coalesce(cardinality(v_attempts), 0);
 end
@@ -5518,24 +5605,34 @@ CREATE FUNCTION penstock.routes_tick() RETURNS jsonb
 declare
   v_report jsonb := jsonb_build_object('settled', penstock.routes_settle());
   v_name text;
+  v_fault text;
 begin
   for v_name in select w.worker_name from penstock.iu_route_worker_cursor w order by w.worker_name loop
-    v_report := v_report || jsonb_build_object(v_name, penstock.fn_iu_route_worker_run(v_name));
+    begin
+      v_report := v_report || jsonb_build_object(v_name, penstock.fn_iu_route_worker_run(v_name));
+    exception when others then
+      v_fault := coalesce(v_fault, format('route worker %s: %s', v_name, sqlerrm));
+    end;
   end loop;
-  return v_report;
+  return case when v_fault is null then v_report else v_report || jsonb_build_object('error', v_fault) end;
 end
 $$;
 
 -- Name: routine_args(pg_proc); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.routine_args(p_routine pg_proc) RETURNS TABLE(name text, type regtype, is_in boolean)
+CREATE FUNCTION penstock.routine_args(p_routine pg_proc) RETURNS TABLE(name text, type regtype, is_in boolean, is_needed boolean, is_variadic boolean)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select a.name, a.type::regtype, coalesce(a.mode, 'i') in ('i', 'b', 'v')
+  select a.name, a.type::regtype, i.is_in,
+         -- the last ones that are taken may have defaults
+         i.is_in and a.mode is distinct from 'v'
+           and count(*) filter (where i.is_in) over (order by a.place) <= (p_routine).pronargs - (p_routine).pronargdefaults,
+         coalesce(a.mode = 'v', false)
     from unnest((p_routine).proargnames, coalesce((p_routine).proallargtypes, (p_routine).proargtypes::oid[]), (p_routine).proargmodes)
-           a(name, type, mode)
-   where a.name <> '' and coalesce(a.mode, 'i') <> 't'
+           with ordinality a(name, type, mode, place)
+   cross join lateral (select coalesce(a.mode, 'i') in ('i', 'b', 'v')) i(is_in)
+   where coalesce(a.mode, 'i') <> 't'
 $$;
 
 -- Name: subscription_runtime; Type: TABLE; Schema: penstock; Owner: -
@@ -5818,12 +5915,12 @@ CREATE FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor 
     AS $$
 declare
   v_route penstock.iu_sql_event_route;
-  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
+  v_now penstock.sql_route_context;
   v_payload jsonb;
   v_key text;
   v_subject text;
 begin
-  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code and r.enabled;
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code and r.sql_event = 'call' and r.enabled;
   if v_route.route_code is null then
     return;
   end if;
@@ -5836,6 +5933,7 @@ begin
     perform penstock.sql_route_noted(p_route_code, 'dry_run', 1, jsonb_build_array(jsonb_build_object('payload', v_payload)), null);
     return;
   end if;
+  v_now := penstock.sql_route_context_now(false);
   perform penstock.sql_route_checked(v_payload, p_route_code);
   perform penstock.fn_iu_emit_event(v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
     v_route.source_schema || '.' || v_route.source_table,
@@ -5865,21 +5963,33 @@ begin
     raise exception using errcode = 'PS011', message = format('there is no SQL route %L for calls', p_route_code);
   end if;
   select * into v_routine from pg_proc p where p.oid = penstock.sql_route_routine(v_route);
+  if jsonb_typeof(p_args) <> 'object' then
+    raise exception using errcode = 'PS011', message = format('the arguments of %s are a JSON object, with their names',
+      v_routine.oid::regprocedure);
+  end if;
   select k into v_unknown from jsonb_object_keys(p_args) k
    where not exists (select from penstock.routine_args(v_routine) a where a.is_in and a.name = k) order by k limit 1;
   if v_unknown is not null then
     raise exception using errcode = 'PS011', message = format('%s has no argument %s', v_routine.oid::regprocedure, v_unknown);
   end if;
+  select string_agg(coalesce(nullif(a.name, ''), 'one without a name'), ', ') into v_unknown from penstock.routine_args(v_routine) a
+   where a.is_needed and not coalesce(p_args ? a.name, false);
+  if v_unknown is not null then
+    raise exception using errcode = 'PS011', message = format('%s needs an argument that is not given: %s', v_routine.oid::regprocedure,
+      v_unknown);
+  end if;
   select string_agg(case
            when not a.is_in then format('%I => null', a.name)
+           when a.is_variadic and not coalesce(p_args ? a.name, false) then format('variadic %I => ''{}''::%s', a.name, a.type)
            when a.type in ('json'::regtype, 'jsonb'::regtype) then format('%I => ($1 -> %2$L)::%3$s', a.name, a.name, a.type)
-           when t.typcategory = 'A' then format('%I => penstock.array_text($1 -> %2$L)::%3$s', a.name, a.name, a.type)
+           when t.typcategory = 'A' then format('%4$s%1$I => penstock.array_text($1 -> %2$L, %5$L)::%3$s', a.name, a.name, a.type,
+             case when a.is_variadic then 'variadic ' end, t.typelem in ('json'::regtype, 'jsonb'::regtype))
            when t.typtype = 'c' then format('%I => jsonb_populate_record(null::%3$s, $1 -> %2$L)', a.name, a.name, a.type)
            else format('%I => ($1 ->> %2$L)::%3$s', a.name, a.name, a.type) end, ', ')
     into v_args
     from penstock.routine_args(v_routine) a join pg_type t on t.oid = a.type
-   -- a procedure is called with its OUT arguments, too
-   where case when a.is_in then p_args ? a.name else v_routine.prokind = 'p' end;
+   -- a procedure is called with its OUT arguments, too, and any number of arguments may be none
+   where case when a.is_in then a.is_variadic or p_args ? a.name else v_routine.prokind = 'p' end;
   gives := v_routine.prokind = 'f' or exists (select from unnest(v_routine.proargmodes) m where m in ('o', 'b'));
   statement := format(case when v_routine.prokind = 'p' then 'call %s(%s)'
                      when v_routine.proretset then 'select jsonb_agg(to_jsonb(r)) from %s(%s) r'
@@ -5925,13 +6035,14 @@ END),
     CONSTRAINT iu_sql_event_route_sql_event_check CHECK ((sql_event = ANY (ARRAY['insert'::text, 'update'::text, 'delete'::text, 'truncate'::text, 'call'::text, 'ddl'::text])))
 );
 
--- Name: sql_ddl_emit(penstock.iu_sql_event_route, jsonb, text, penstock.sql_route_context); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: sql_ddl_emit(penstock.iu_sql_event_route, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text, p_now penstock.sql_route_context) RETURNS void
+CREATE FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+  v_now penstock.sql_route_context;
   v_objects jsonb := (select jsonb_agg(o) from jsonb_array_elements(p_objects) o
                        where (p_route).source_schema is null or o ->> 'schema' = (p_route).source_schema);
 begin
@@ -5941,12 +6052,13 @@ begin
     perform penstock.sql_route_noted((p_route).route_code, 'dry_run', jsonb_array_length(v_objects), v_objects, p_tag);
     return;
   end if;
+  v_now := penstock.sql_route_context_now(false);
   perform penstock.partition_ensure('event_outbox', now());
   insert into penstock.event_outbox (event_domain, event_type, event_stream, subject_table, subject_ref, payload, actor,
     correlation_id, causation_event_id, causation_depth, trace)
   select (p_route).target_event_domain, (p_route).target_event_type, (p_route).target_event_stream, o ->> 'type',
-         left(o ->> 'identity', 2000), jsonb_build_object('command', p_tag), (p_now).actor, (p_now).correlation_id,
-         (p_now).causation_event_id, (p_now).causation_depth, (p_now).trace from jsonb_array_elements(v_objects) o;
+         left(o ->> 'identity', 2000), jsonb_build_object('command', p_tag), v_now.actor, v_now.correlation_id,
+         v_now.causation_event_id, v_now.causation_depth, v_now.trace from jsonb_array_elements(v_objects) o;
   perform penstock.wake(array['_outbox']);
 end
 $$;
@@ -5958,7 +6070,6 @@ CREATE FUNCTION penstock.sql_ddl_fired() RETURNS event_trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
   v_route penstock.iu_sql_event_route;
   v_objects jsonb := penstock.sql_ddl_objects(tg_event);
 begin
@@ -5967,7 +6078,7 @@ begin
   end if;
   for v_route in select * from penstock.iu_sql_event_route r where r.sql_event = 'ddl' and r.enabled order by r.route_code loop
     begin
-      perform penstock.sql_ddl_emit(v_route, v_objects, tg_tag, v_now);
+      perform penstock.sql_ddl_emit(v_route, v_objects, tg_tag);
     exception when others then
       if v_route.fail_closed and not v_route.dry_run then
         raise;
@@ -5998,11 +6109,15 @@ CREATE FUNCTION penstock.sql_ddl_objects(p_event text) RETURNS jsonb
     AS $$
 begin
   if p_event = 'sql_drop' then
-    return (select jsonb_agg(jsonb_build_object('schema', d.schema_name, 'type', d.object_type, 'identity', d.object_identity))
+    return (select jsonb_agg(jsonb_build_object('schema', case d.object_type when 'schema' then d.object_identity else d.schema_name end,
+                                        'type', d.object_type, 'identity', d.object_identity))
               from pg_event_trigger_dropped_objects() d
-             where d.original and not d.is_temporary and not penstock.sql_ddl_is_ours(d.schema_name, d.object_type, d.object_identity));
+             -- what went with something else, too, where it is a thing of its own
+             where (d.original or d.object_type in ('table', 'view', 'materialized view', 'foreign table', 'function', 'procedure'))
+               and not d.is_temporary and not penstock.sql_ddl_is_ours(d.schema_name, d.object_type, d.object_identity));
   end if;
-  return (select jsonb_agg(jsonb_build_object('schema', c.schema_name, 'type', c.object_type, 'identity', c.object_identity))
+  return (select jsonb_agg(jsonb_build_object('schema', case c.object_type when 'schema' then c.object_identity else c.schema_name end,
+                                      'type', c.object_type, 'identity', c.object_identity))
             from pg_event_trigger_ddl_commands() c
            where c.schema_name is distinct from 'pg_temp'
              and not penstock.sql_ddl_is_ours(c.schema_name, c.object_type, c.object_identity));
@@ -6051,7 +6166,8 @@ end', (p_route).route_code);
       perform penstock.partition_ensure(''event_outbox'', now());
     end if;
     if (select count(*) filter (where a.atttypid = (%7$L::oid[])[array_position(%3$L::name[], a.attname)]) from pg_attribute a
-         where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s%8$s then
+         where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s%8$s
+       and tg_relid::regclass = to_regclass(%9$L) then
       %5$s;
     else
       execute (select penstock.sql_route_statement(r, tg_relid, ''$1'') from penstock.iu_sql_event_route r
@@ -6066,7 +6182,8 @@ end', (p_route).route_code);
     to_char(date_trunc('month', now() at time zone 'UTC') + interval '1 month', 'YYYY-MM-DD 00:00:00+00'), v_columns,
     cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code, v_types,
     case when (p_route).source_filter is not null
-      then ' and exists (select from pg_index i where i.indrelid = tg_relid and i.indisprimary)' end);
+      then ' and exists (select from pg_index i where i.indrelid = tg_relid and i.indisprimary)' end,
+    format('%I.%I', (p_route).source_schema, (p_route).source_table));
   return 'declare v_now penstock.sql_route_context; v_actor text; v_count bigint;
 begin' || case when (p_route).fail_closed then v_live else format('
   begin%s
@@ -6192,7 +6309,7 @@ begin
     drop event trigger if exists penstock_ddl;
     drop event trigger if exists penstock_drop;
     return;
-  elsif not (p_route).enabled or exists (select from pg_event_trigger g where g.evtname = 'penstock_ddl' and g.evtenabled <> 'D') then
+  elsif not (p_route).enabled or penstock.sql_route_state(p_route) <> 'not_applied' then
     return;
   end if;
   if not (select r.rolsuper from pg_roles r where r.rolname = current_user) then
@@ -6248,27 +6365,29 @@ $_$;
 CREATE FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_table regclass) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
+    AS $$
   select case when f.changed is null or k.same is null then ''
               else format(' left join was o on (%s) where (%s) is distinct from (%s)', k.same, f.before, f.changed) end
-    from (select string_agg(format('n.%I%s', a.attname, x.cast), ', ' order by a.attnum) as changed,
-                 string_agg(format('o.%I%s', a.attname, x.cast), ', ' order by a.attnum) as before
+    from (select string_agg(format('(%s)%s', penstock.sql_route_value(p_table, a.attname, 'n'), x.cast), ', ' order by a.attnum) as changed,
+                 string_agg(format('(%s)%s', penstock.sql_route_value(p_table, a.attname, 'o'), x.cast), ', ' order by a.attnum) as before
             from pg_attribute a join pg_type t on t.oid = a.atttypid
            cross join lateral (select case when t.typname in ('json', 'xml') or t.typcategory = 'G' then '::text' else '' end) x("cast")
            where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
              and a.attname = any (penstock.names_of((p_route).source_filter -> 'changed'))) f,
-         (select string_agg(format('o.%1$I = n.%1$I', c), ' and ') as same from unnest(penstock.table_key(p_table)) c) k
-$_$;
+         (select string_agg(format('%s = %s', penstock.sql_route_value(p_table, c, 'o'), penstock.sql_route_value(p_table, c, 'n')),
+                            ' and ') as same from unnest(penstock.table_key(p_table)) c) k
+$$;
 
--- Name: sql_route_joined(text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: sql_route_joined(regclass, text[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) RETURNS text
-    LANGUAGE sql IMMUTABLE
+CREATE FUNCTION penstock.sql_route_joined(p_table regclass, p_columns text[], p_there text[]) RETURNS text
+    LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select case count(*) when 0 then 'null::text' when 1 then format('left(n.%I::text, 2000)', min(c))
-              else format('left(concat_ws('','', %s), 2000)', string_agg(format('n.%I', c), ', ' order by o)) end
-    from unnest(p_columns) with ordinality u(c, o) where c = any (p_there)
+  select case count(*) when 0 then 'null::text' when 1 then format('left((%s)::text, 2000)', min(v))
+              else format('left(concat_ws('','', %s), 2000)', string_agg(v, ', ' order by o)) end
+    from unnest(p_columns) with ordinality u(c, o) cross join lateral (select penstock.sql_route_value(p_table, c, 'n')) x(v)
+   where c = any (p_there)
 $$;
 
 -- Name: sql_route_names_check(penstock.iu_sql_event_route); Type: FUNCTION; Schema: penstock; Owner: -
@@ -6303,9 +6422,9 @@ CREATE FUNCTION penstock.sql_route_noted(p_route_code text, p_outcome text, p_ev
   values (p_route_code, p_outcome, p_events, p_sample, left(p_detail, 2000))
 $$;
 
--- Name: sql_route_payload(penstock.iu_sql_event_route, regclass, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: sql_route_payload(penstock.iu_sql_event_route, regclass); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass, p_there text[]) RETURNS text
+CREATE FUNCTION penstock.sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -6317,9 +6436,11 @@ begin
   if cardinality(v_refs) = 0 then
     return 'null::jsonb';
   end if;
-  select string_agg(format('%L, %s', r, case when r = any (p_there) then format('n.%I', r) else 'null::text' end), ', ' order by o)
+  select string_agg(format('%L, %s', r, coalesce(penstock.sql_route_value(p_table, r, 'n'), 'null::text')), ', ' order by o)
     into v_pairs from unnest(v_refs) with ordinality u(r, o);
-  select bool_and(t.typcategory in ('B', 'D', 'E', 'G', 'I', 'N', 'S', 'T', 'V') or t.oid = 'uuid'::regtype) into v_is_plain
+  -- what is not PostgreSQL's own is a text here
+  select bool_and(t.typcategory in ('B', 'D', 'G', 'I', 'N', 'S', 'T', 'V') or t.oid = 'uuid'::regtype
+                  or t.typtype <> 'd' and t.typnamespace <> 'pg_catalog'::regnamespace) into v_is_plain
     from pg_attribute a join pg_type t on t.oid = a.atttypid where a.attrelid = p_table and a.attname = any (v_refs);
   return format('penstock.sql_route_sized(jsonb_build_object(%s), %L, %s)', v_pairs, (p_route).route_code,
                 case when coalesce(v_is_plain, true) then least(512, penstock.config_text('queue.safe_payload.max_bytes', '8192')::integer)
@@ -6392,18 +6513,20 @@ declare
   v_key text[] := penstock.table_key(p_table);
   v_subject text[] := penstock.names_of((p_route).payload_contract -> 'subject');
   v_once text[] := penstock.names_of((p_route).idempotency_policy -> 'key');
-  v_table text := format('%s.%s', (p_route).source_schema, (p_route).source_table);
+  -- as it is called now: it may have been renamed
+  v_table text := (select format('%s.%s', s.nspname, c.relname) from pg_class c join pg_namespace s on s.oid = c.relnamespace
+                    where c.oid = p_table);
 begin
   if (p_route).sql_event = 'truncate' then
     return format('select %L::text as subject_table, null::text as subject_ref, null::jsonb as payload, null::text as once_key', v_table);
   end if;
   return format('select %L::text as subject_table, %s as subject_ref, %s as payload, %s as once_key from changed n%s', v_table,
-    penstock.sql_route_joined(case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
-    penstock.sql_route_payload(p_route, p_table, v_there),
+    penstock.sql_route_joined(p_table, case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
+    penstock.sql_route_payload(p_route, p_table),
     -- a key with a column that is gone would make one event of many
     case when cardinality(v_once) > 0 and v_once <@ v_there then
-      format('%L || md5(jsonb_build_array(%s)::text)', (p_route).route_code || ':', (select string_agg(format('n.%I', c), ', ' order by o)
-                                                                                       from unnest(v_once) with ordinality u(c, o)))
+      format('%L || md5(jsonb_build_array(%s)::text)', (p_route).route_code || ':', 
+        (select string_agg(penstock.sql_route_value(p_table, c, 'n'), ', ' order by o) from unnest(v_once) with ordinality u(c, o)))
       else 'null::text' end,
     penstock.sql_route_filter(p_route, p_table));
 end
@@ -6423,12 +6546,15 @@ CREATE FUNCTION penstock.sql_route_state(p_route penstock.iu_sql_event_route) RE
     AS $$
   select case
     when not (p_route).enabled then 'disabled'
-    when (p_route).source_object_kind = 'table' and t.relid is null then 'table_missing'
+    when (p_route).source_object_kind = 'table' and t.relid is null then
+      case when exists (select from pg_trigger g where g.tgname = 'penstock_route_' || (p_route).route_id) then 'renamed'
+           else 'table_missing' end
     when (p_route).source_object_kind = 'table' and not exists (
       select from pg_trigger g where g.tgrelid = t.relid and g.tgname = 'penstock_route_' || (p_route).route_id and g.tgenabled <> 'D')
       then 'not_applied'
-    when (p_route).source_object_kind = 'database' and not exists (
-      select from pg_event_trigger g where g.evtname = 'penstock_ddl' and g.evtenabled <> 'D') then 'not_applied'
+    when (p_route).source_object_kind = 'database' and 2 > (
+      select count(*) from pg_event_trigger g where g.evtname in ('penstock_ddl', 'penstock_drop') and g.evtenabled <> 'D')
+      then 'not_applied'
     when (p_route).source_filter is not null and cardinality(penstock.table_key(t.relid)) = 0 then 'broken'
     when (p_route).source_object_kind = 'table' and exists (
       select from unnest(penstock.sql_route_columns(p_route)) n where not exists (
@@ -6563,6 +6689,22 @@ begin
   end loop;
 end
 $$;
+
+-- Name: sql_route_value(regclass, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.sql_route_value(p_table regclass, p_column text, p_row text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  with recursive type as (
+    select t.* from pg_attribute a join pg_type t on t.oid = a.atttypid
+     where a.attrelid = p_table and a.attname = p_column and not a.attisdropped
+    union all
+    select b.* from type t join pg_type b on b.oid = t.typbasetype)
+  select case when t.typnamespace = 'pg_catalog'::regnamespace then format('%s.%I', p_row, p_column)
+              else format('case when %1$s.%2$I is null then null else format(''%%s'', %1$s.%2$I) end', p_row, p_column) end
+    from type t where t.typtype <> 'd'
+$_$;
 
 -- Name: stage_drop(text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -6893,7 +7035,8 @@ begin
       when 'subscriptions' then v_did := to_jsonb(penstock.subscriptions_watch());
       when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
     end case;
-    v_report := jsonb_build_object('ok', true, 'did', v_did);
+    v_report := case when v_did ? 'error' then jsonb_build_object('ok', false, 'error', v_did -> 'error', 'did', v_did)
+                     else jsonb_build_object('ok', true, 'did', v_did) end;
   exception when others then
     v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
   end;
@@ -8259,11 +8402,12 @@ UNION ALL
     NULL::timestamp with time zone AS since,
         CASE penstock.sql_route_state(r.*)
             WHEN 'table_missing'::text THEN 'its table is gone'::text
+            WHEN 'renamed'::text THEN 'its table has another name now, and its events have that: define the route again'::text
             WHEN 'not_applied'::text THEN 'its trigger is not there, or off: penstock route enable it again'::text
             ELSE 'broken: a column it names is gone, and null in its events'::text
         END AS detail
    FROM penstock.iu_sql_event_route r
-  WHERE (r.enabled AND (penstock.sql_route_state(r.*) = ANY (ARRAY['table_missing'::text, 'not_applied'::text, 'broken'::text])))
+  WHERE (r.enabled AND (penstock.sql_route_state(r.*) = ANY (ARRAY['table_missing'::text, 'renamed'::text, 'not_applied'::text, 'broken'::text])))
 UNION ALL
  SELECT ('schedule:'::text || s.schedule_id) AS part,
     'alert'::text AS state,
@@ -9215,15 +9359,15 @@ REVOKE ALL ON FUNCTION penstock.actor_checked(p_actor text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.actor_is_wellformed(p_actor text) FROM PUBLIC;
 
--- Name: FUNCTION array_text(p_array jsonb); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION array_text(p_array jsonb, p_of_json boolean); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.array_text(p_array jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_producer;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_mot;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_pipeline;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO penstock_gateway;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_mot;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO workflow_admin;
 
 -- Name: FUNCTION attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -9498,9 +9642,9 @@ REVOKE ALL ON FUNCTION penstock.event_types_for(p_recipient_ref penstock.actor_r
 
 REVOKE ALL ON FUNCTION penstock.events_audit(p_age interval, p_limit integer) FROM PUBLIC;
 
--- Name: FUNCTION events_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION events_sweep(p_limit integer, p_ticks integer); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.events_sweep(p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.events_sweep(p_limit integer, p_ticks integer) FROM PUBLIC;
 
 -- Name: FUNCTION execute_one(p_request jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -9690,17 +9834,17 @@ GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_typ
 REVOKE ALL ON FUNCTION penstock.fn_iu_route_dead_letter_replay(p_id bigint, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_iu_route_dead_letter_replay(p_id bigint, p_actor text) TO workflow_admin;
 
--- Name: FUNCTION fn_iu_route_deliver(p_attempt_id bigint); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_iu_route_deliver(p_attempt_id bigint, p_lease_token bigint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint, p_lease_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint, p_lease_token bigint) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_deliver(p_attempt_id bigint, p_lease_token bigint) TO workflow_admin;
 
--- Name: FUNCTION fn_iu_route_sent(p_attempt_id bigint); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_iu_route_sent(p_attempt_id bigint, p_lease_token bigint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint, p_lease_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint, p_lease_token bigint) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_iu_route_sent(p_attempt_id bigint, p_lease_token bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_iu_route_worker_enabled(); Type: ACL; Schema: penstock; Owner: -
 
@@ -10031,6 +10175,10 @@ REVOKE ALL ON FUNCTION penstock.job_request_refuse(p_rows penstock.job_request[]
 
 REVOKE ALL ON FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) FROM PUBLIC;
 
+-- Name: FUNCTION job_tables_locked(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.job_tables_locked() FROM PUBLIC;
+
 -- Name: FUNCTION job_target_check(p_kind text, p_executor text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.job_target_check(p_kind text, p_executor text, p_actor text) FROM PUBLIC;
@@ -10201,6 +10349,16 @@ REVOKE ALL ON FUNCTION penstock.review_check(p_what text, p_has_run_dry boolean)
 
 REVOKE ALL ON FUNCTION penstock.role_advice(p_role text, p_statement text) FROM PUBLIC;
 
+-- Name: TABLE iu_route_attempt; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_route_attempt TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_route_attempt TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_route_attempt TO penstock_reader;
+
+-- Name: FUNCTION route_attempt_held(p_attempt penstock.iu_route_attempt, p_lease_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.route_attempt_held(p_attempt penstock.iu_route_attempt, p_lease_token bigint) FROM PUBLIC;
+
 -- Name: FUNCTION route_dead_letter_locked(p_dead_letter_id bigint); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.route_dead_letter_locked(p_dead_letter_id bigint) FROM PUBLIC;
@@ -10212,12 +10370,6 @@ REVOKE ALL ON FUNCTION penstock.route_delivered(p_route penstock.iu_outbound_rou
 -- Name: FUNCTION route_replay(p_dead_letter_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.route_replay(p_dead_letter_id bigint, p_actor text) FROM PUBLIC;
-
--- Name: TABLE iu_route_attempt; Type: ACL; Schema: penstock; Owner: -
-
-GRANT SELECT ON TABLE penstock.iu_route_attempt TO workflow_admin;
-GRANT SELECT ON TABLE penstock.iu_route_attempt TO dot_executor;
-GRANT SELECT ON TABLE penstock.iu_route_attempt TO penstock_reader;
 
 -- Name: FUNCTION route_sent(p_attempt penstock.iu_route_attempt); Type: ACL; Schema: penstock; Owner: -
 
@@ -10333,9 +10485,9 @@ GRANT SELECT ON TABLE penstock.iu_sql_event_route TO workflow_admin;
 GRANT SELECT ON TABLE penstock.iu_sql_event_route TO dot_executor;
 GRANT SELECT ON TABLE penstock.iu_sql_event_route TO penstock_reader;
 
--- Name: FUNCTION sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text, p_now penstock.sql_route_context); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text, p_now penstock.sql_route_context) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.sql_ddl_emit(p_route penstock.iu_sql_event_route, p_objects jsonb, p_tag text) FROM PUBLIC;
 
 -- Name: FUNCTION sql_ddl_fired(); Type: ACL; Schema: penstock; Owner: -
 
@@ -10385,9 +10537,9 @@ REVOKE ALL ON FUNCTION penstock.sql_route_dry(p_route_code text, p_table regclas
 
 REVOKE ALL ON FUNCTION penstock.sql_route_filter(p_route penstock.iu_sql_event_route, p_table regclass) FROM PUBLIC;
 
--- Name: FUNCTION sql_route_joined(p_columns text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_route_joined(p_table regclass, p_columns text[], p_there text[]); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_route_joined(p_columns text[], p_there text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.sql_route_joined(p_table regclass, p_columns text[], p_there text[]) FROM PUBLIC;
 
 -- Name: FUNCTION sql_route_names_check(p_route penstock.iu_sql_event_route); Type: ACL; Schema: penstock; Owner: -
 
@@ -10397,9 +10549,9 @@ REVOKE ALL ON FUNCTION penstock.sql_route_names_check(p_route penstock.iu_sql_ev
 
 REVOKE ALL ON FUNCTION penstock.sql_route_noted(p_route_code text, p_outcome text, p_events bigint, p_sample jsonb, p_detail text) FROM PUBLIC;
 
--- Name: FUNCTION sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass, p_there text[]); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass, p_there text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.sql_route_payload(p_route penstock.iu_sql_event_route, p_table regclass) FROM PUBLIC;
 
 -- Name: FUNCTION sql_route_read(p_route_code text, p_definition jsonb, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
 
@@ -10447,6 +10599,10 @@ REVOKE ALL ON FUNCTION penstock.sql_route_trigger(p_route penstock.iu_sql_event_
 -- Name: FUNCTION sql_route_untriggered(p_trigger text, p_but regclass); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.sql_route_untriggered(p_trigger text, p_but regclass) FROM PUBLIC;
+
+-- Name: FUNCTION sql_route_value(p_table regclass, p_column text, p_row text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.sql_route_value(p_table regclass, p_column text, p_row text) FROM PUBLIC;
 
 -- Name: FUNCTION stage_drop(p_stage text); Type: ACL; Schema: penstock; Owner: -
 

@@ -57,8 +57,18 @@ class Dispatcher:
         runs += [
             partial(outbound.worker_run, connection, name, limit=_PAGE) for name in outbound.worker_names(connection)
         ]
-        found = [self._all_of(run) for run in runs]
-        return any(found)
+        found, faults = False, []
+        for run in runs:
+            try:
+                found = self._all_of(run) or found
+            except DatabaseUnavailable:
+                raise
+            except PenstockError as error:
+                # one reader that cannot go on stops no other
+                faults.append(error)
+        if faults:
+            raise faults[0]
+        return found
 
     def _all_of(self, run: Callable[[], Json]) -> bool:
         """Page after page; whether there was anything."""

@@ -207,7 +207,8 @@ class Runners:
         try:
             result = as_json(self._call(held))
         except BaseException as error:
-            if not self._ended(held):
+            # one that is put off says nothing about how long the others take
+            if not self._ended(held, is_sample=not isinstance(error, Snooze)):
                 return False
             if isinstance(error, Snooze):
                 self._reporter.released([held], error.seconds)
@@ -229,12 +230,13 @@ class Runners:
             raise outcome.error
         return outcome
 
-    def _ended(self, held: Held) -> bool:
+    def _ended(self, held: Held, *, is_sample: bool = True) -> bool:
         """Whether the job was still this thread's when its handler ended."""
         entry = self.running.pop(held, None)
         if entry is None:
             return False
-        self.pace.took(entry[0])
+        if is_sample:
+            self.pace.took(entry[0])
         return True
 
     def _report_error(self, held: Held, error: BaseException) -> None:

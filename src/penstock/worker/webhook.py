@@ -1,12 +1,12 @@
 """Events sent over HTTP, signed as the Standard Webhooks specification says: id, time and raw body, HMAC-SHA256."""
 
+import asyncio
 import hmac
 import json
 import time
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from hashlib import sha256
-from threading import Lock
 from urllib.parse import urlsplit
 
 import httpx
@@ -14,6 +14,7 @@ import httpx
 from penstock.credentials import Credentials
 from penstock.errors import CredentialError, PenstockError
 from penstock.model import Json
+from penstock.worker.loops import LoopThread
 
 _PREFIX = "whsec_"
 _TIMEOUT_S = 10
@@ -29,11 +30,14 @@ class ReceiverGone(NotDelivered):
 
 
 class Sender:
-    """Keeps connections to receivers open: many events go to the same few. Threads share it."""
+    """Keeps connections to receivers open: many events go to the same few. Threads share it.
+
+    It sends in a loop of its own: there a limit holds for all of a delivery, also where a byte comes every second.
+    """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._client: httpx.Client | None = None
+        self._loop = LoopThread("penstock-webhooks")
+        self._client: httpx.AsyncClient | None = None
 
     def post(self, delivery: Json, credentials: Credentials) -> int:
         """Send one event; the receiver's status. Anything but 2xx raises."""
@@ -47,10 +51,9 @@ class Sender:
         timeout_s = float(target.get("timeout_s") or _TIMEOUT_S)
         place = _place(target["url"])
         try:
-            with self._opened().stream(
-                "POST", target["url"], content=body, headers=headers, timeout=timeout_s
-            ) as response:
-                status = response.status_code
+            status = self._loop.call(lambda: self._sent(target["url"], body, headers, timeout_s))
+        except TimeoutError as error:
+            raise NotDelivered(f"POST {place}: no answer within {timeout_s:g} s") from error
         except httpx.HTTPError as error:
             raise NotDelivered(f"POST {place}: {type(error).__name__}: {error}") from error
         if status == _GONE:
@@ -59,12 +62,14 @@ class Sender:
             raise NotDelivered(f"POST {place}: the receiver answered {status}")
         return status
 
-    def _opened(self) -> httpx.Client:
-        """Made with the first delivery: it reads all the certificates of the machine."""
-        with self._lock:
-            if self._client is None:
-                self._client = httpx.Client(follow_redirects=False)
-            return self._client
+    async def _sent(self, url: str, body: bytes, headers: dict[str, str], timeout_s: float) -> int:
+        # made with the first delivery: it reads all the certificates of the machine
+        self._client = self._client or httpx.AsyncClient(follow_redirects=False, timeout=None)
+        async with (
+            asyncio.timeout(timeout_s),
+            self._client.stream("POST", url, content=body, headers=headers) as response,
+        ):
+            return response.status_code
 
 
 def signed(secret: bytes, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:

@@ -23,7 +23,7 @@ language sql volatile set search_path = pg_catalog, pg_temp as $$
                  e.event_id, e.event_domain, e.subject_ref, e.correlation_id, e.trace, e.causation_depth,
                  penstock.template_rendered(c.key_format, e) as key, penstock.template_rendered(c.ref_format, e) as ref
             from unnest(p_events) e
+            -- the type decides: the stream it belongs to may have been another one when this was recorded
             join consumer c on c.event_domain = e.event_domain and c.event_type = e.event_type
-                           and coalesce(c.event_stream, e.event_stream) = e.event_stream
            order by e.tx_id, e.seq, c.consumer_id) p
 $$;

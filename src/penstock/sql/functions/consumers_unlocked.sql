@@ -1,11 +1,12 @@
 -- consumers_unlocked: try again what became a dead letter because an open transaction held what its job needed.
 --   returns  how many are jobs now
 --   writes   as consumer_replay
-create or replace function penstock.consumers_unlocked(p_limit integer default 20) returns integer
+create or replace function penstock.consumers_unlocked(p_limit integer default 500) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '50ms' as $$
 declare
   v_letter bigint;
   v_count integer := 0;
+  v_still integer := 0;
 begin
   for v_letter in
     select d.dead_letter_id from penstock.consumer_dead_letter d where d.resolved_at is null and d.reason = 'locked'
@@ -19,7 +20,10 @@ begin
       if penstock.error_is_passing(sqlstate) then
         raise;
       end if;
+      v_still := v_still + 1;
     end;
+    -- they will be there at the next tick, too
+    exit when v_still = 5;
   end loop;
   return v_count;
 end

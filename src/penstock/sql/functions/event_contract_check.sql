@@ -9,7 +9,7 @@ declare
 begin
   select r.payload_contract into v_contract from penstock.event_type_registry r
    where r.event_domain = p_event_domain and r.event_type = p_event_type;
-  if v_contract is null or p_payload is null then
+  if v_contract is null or jsonb_typeof(p_payload) is distinct from 'object' then
     return;
   end if;
   if v_contract ? 'keep_refs' then

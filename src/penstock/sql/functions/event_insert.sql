@@ -8,6 +8,10 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_depth integer := penstock.causation_depth(p_causation_event_id);
 begin
+  if jsonb_typeof(p_payload) not in ('object', 'null') then
+    raise exception using errcode = 'PS011', message = format('the payload of event %s.%s is a JSON %s: it has to be an object',
+      p_event_domain, p_event_type, jsonb_typeof(p_payload));
+  end if;
   perform penstock.payload_check(p_payload, 'the event payload');
   perform penstock.event_contract_check(p_event_domain, p_event_type, p_payload, 'the event payload');
   if pg_column_size(p_payload) > penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint then

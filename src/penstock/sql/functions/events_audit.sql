@@ -30,7 +30,6 @@ begin
       select j.causation_event_id, j.actor from penstock.job j where j.enqueued_at >= v_since and j.causation_event_id is not null)
     select distinct e from unnest(v_events) e
       join penstock.v_consumer_registry_active c on c.event_domain = e.event_domain and c.event_type = e.event_type
-                                                and coalesce(c.event_stream, e.event_stream) = e.event_stream
      -- a transaction that began before the consumer was live may have been dispatched before
      where e.created_at > c.live_at + interval '1 minute'
        and not exists (select from made m where m.causation_event_id = e.event_id and m.actor = 'consumer:' || c.consumer_id)

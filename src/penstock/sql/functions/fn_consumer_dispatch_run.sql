@@ -14,6 +14,9 @@ begin
   if p_limit is null or p_limit not between 1 and 50000 then
     raise exception using errcode = 'PS011', message = format('limit %s is outside 1 … 50000', p_limit);
   end if;
+  if p_cursor ~ '^(route:|broadcasts$|audit$)' then
+    raise exception using errcode = 'PS011', message = format('cursor %s is not one of consumers', p_cursor);
+  end if;
   if penstock.config_text('queue.consumer_dispatch.enabled', 'true') <> 'true' then
     return jsonb_build_object('skipped', 'queue.consumer_dispatch.enabled is not true');
   end if;

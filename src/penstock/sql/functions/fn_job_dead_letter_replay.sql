@@ -11,6 +11,10 @@ declare
   v_was penstock.job := jsonb_populate_record(null::penstock.job, v_letter.snapshot);
   v_new bigint := nextval('penstock.job_id_seq');
 begin
+  if v_letter.job_kind = 'route_deliver' then
+    raise exception using errcode = 'PS014', message = format('dead letter job-%s is that of a delivery', p_dead_letter_id),
+      hint = 'The next tick makes it a dead letter of its route: penstock tick, then penstock dlq list, and replay that.';
+  end if;
   perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,

@@ -1,6 +1,6 @@
 -- fn_sql_event_route_apply: make the database do what a route says: its trigger made, replaced, or dropped.
 --   Call it again after a column it names was dropped, renamed or added: until then such a ref is null, and writers go on.
---   returns  its state: live, dry_run, disabled, table_missing, not_applied or broken
+--   returns  its state: live, dry_run, disabled, table_missing, renamed, not_applied or broken
 --   refuses  an unknown route (PS011), a table on which our owner has no TRIGGER right, a ddl route without a superuser (42501)
 --   locks    the route, then the table (share row exclusive), for at most 2 s
 create or replace function penstock.fn_sql_event_route_apply(p_route_code text) returns text

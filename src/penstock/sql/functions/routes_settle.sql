@@ -29,7 +29,11 @@ begin
     returning a.attempt_id)
   select array_agg(f.attempt_id) into v_attempts from failed f;
   perform penstock.routes_bury(v_attempts, array(
-    select e from penstock.iu_route_attempt a join penstock.event_outbox e on e.event_id = a.event_ref
+    select coalesce(e, jsonb_populate_record(null::penstock.event_outbox,
+                                             coalesce(d.event_snapshot, jsonb_build_object('event_id', a.event_ref))))
+      from penstock.iu_route_attempt a
+      left join penstock.event_outbox e on e.event_id = a.event_ref
+      left join penstock.iu_route_dead_letter d on d.idempotency_key = a.idempotency_key
      where a.attempt_id = any (v_attempts)), 'not_delivered');
   return coalesce(cardinality(v_attempts), 0);
 end

@@ -4,12 +4,12 @@ create or replace function penstock.sql_call_done(p_route_code text, p_args json
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_route penstock.iu_sql_event_route;
-  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
+  v_now penstock.sql_route_context;
   v_payload jsonb;
   v_key text;
   v_subject text;
 begin
-  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code and r.enabled;
+  select * into v_route from penstock.iu_sql_event_route r where r.route_code = p_route_code and r.sql_event = 'call' and r.enabled;
   if v_route.route_code is null then
     return;
   end if;
@@ -22,6 +22,7 @@ begin
     perform penstock.sql_route_noted(p_route_code, 'dry_run', 1, jsonb_build_array(jsonb_build_object('payload', v_payload)), null);
     return;
   end if;
+  v_now := penstock.sql_route_context_now(false);
   perform penstock.sql_route_checked(v_payload, p_route_code);
   perform penstock.fn_iu_emit_event(v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
     v_route.source_schema || '.' || v_route.source_table,

@@ -4,7 +4,6 @@
 create or replace function penstock.sql_ddl_fired() returns event_trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_now penstock.sql_route_context := penstock.sql_route_context_now(false);
   v_route penstock.iu_sql_event_route;
   v_objects jsonb := penstock.sql_ddl_objects(tg_event);
 begin
@@ -13,7 +12,7 @@ begin
   end if;
   for v_route in select * from penstock.iu_sql_event_route r where r.sql_event = 'ddl' and r.enabled order by r.route_code loop
     begin
-      perform penstock.sql_ddl_emit(v_route, v_objects, tg_tag, v_now);
+      perform penstock.sql_ddl_emit(v_route, v_objects, tg_tag);
     exception when others then
       if v_route.fail_closed and not v_route.dry_run then
         raise;

@@ -7,7 +7,7 @@ begin
     drop event trigger if exists penstock_ddl;
     drop event trigger if exists penstock_drop;
     return;
-  elsif not (p_route).enabled or exists (select from pg_event_trigger g where g.evtname = 'penstock_ddl' and g.evtenabled <> 'D') then
+  elsif not (p_route).enabled or penstock.sql_route_state(p_route) <> 'not_applied' then
     return;
   end if;
   if not (select r.rolsuper from pg_roles r where r.rolname = current_user) then

@@ -8,18 +8,20 @@ declare
   v_key text[] := penstock.table_key(p_table);
   v_subject text[] := penstock.names_of((p_route).payload_contract -> 'subject');
   v_once text[] := penstock.names_of((p_route).idempotency_policy -> 'key');
-  v_table text := format('%s.%s', (p_route).source_schema, (p_route).source_table);
+  -- as it is called now: it may have been renamed
+  v_table text := (select format('%s.%s', s.nspname, c.relname) from pg_class c join pg_namespace s on s.oid = c.relnamespace
+                    where c.oid = p_table);
 begin
   if (p_route).sql_event = 'truncate' then
     return format('select %L::text as subject_table, null::text as subject_ref, null::jsonb as payload, null::text as once_key', v_table);
   end if;
   return format('select %L::text as subject_table, %s as subject_ref, %s as payload, %s as once_key from changed n%s', v_table,
-    penstock.sql_route_joined(case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
-    penstock.sql_route_payload(p_route, p_table, v_there),
+    penstock.sql_route_joined(p_table, case when cardinality(v_subject) > 0 then v_subject else v_key end, v_there),
+    penstock.sql_route_payload(p_route, p_table),
     -- a key with a column that is gone would make one event of many
     case when cardinality(v_once) > 0 and v_once <@ v_there then
-      format('%L || md5(jsonb_build_array(%s)::text)', (p_route).route_code || ':', (select string_agg(format('n.%I', c), ', ' order by o)
-                                                                                       from unnest(v_once) with ordinality u(c, o)))
+      format('%L || md5(jsonb_build_array(%s)::text)', (p_route).route_code || ':', 
+        (select string_agg(penstock.sql_route_value(p_table, c, 'n'), ', ' order by o) from unnest(v_once) with ordinality u(c, o)))
       else 'null::text' end,
     penstock.sql_route_filter(p_route, p_table));
 end

@@ -31,7 +31,8 @@ begin
       when 'subscriptions' then v_did := to_jsonb(penstock.subscriptions_watch());
       when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
     end case;
-    v_report := jsonb_build_object('ok', true, 'did', v_did);
+    v_report := case when v_did ? 'error' then jsonb_build_object('ok', false, 'error', v_did -> 'error', 'did', v_did)
+                     else jsonb_build_object('ok', true, 'did', v_did) end;
   exception when others then
     v_report := jsonb_build_object('ok', false, 'error', sqlerrm, 'sqlstate', sqlstate);
   end;

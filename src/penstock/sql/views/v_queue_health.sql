@@ -63,9 +63,11 @@ select 'subscription:' || s.path, 'alert', r.backlog, case when u.is_unattended 
 union all
 select 'route:' || r.route_code, 'alert', null, null,
        case penstock.sql_route_state(r) when 'table_missing' then 'its table is gone'
+         when 'renamed' then 'its table has another name now, and its events have that: define the route again'
          when 'not_applied' then 'its trigger is not there, or off: penstock route enable it again'
          else 'broken: a column it names is gone, and null in its events' end
-  from penstock.iu_sql_event_route r where r.enabled and penstock.sql_route_state(r) in ('table_missing', 'not_applied', 'broken')
+  from penstock.iu_sql_event_route r
+ where r.enabled and penstock.sql_route_state(r) in ('table_missing', 'renamed', 'not_applied', 'broken')
 union all
 select 'schedule:' || s.schedule_id, 'alert', null, s.last_run_at, s.last_error
   from penstock.schedule s where s.enabled and s.last_error is not null;

@@ -20,12 +20,14 @@ def handler(open_link: Callable[[str], Link], read_credentials: Callable[[], Cre
         attempt, route = int(job.payload["attempt"]), str(job.payload["route"])
         try:
             with turns.taken(route):
-                delivery = links.call(lambda c: outbound.deliver(c, attempt))
+                delivery = links.call(lambda c: outbound.deliver(c, attempt, job.lease_token))
                 if delivery["status"] != "queued":
                     return {"status": str(delivery["status"])}
                 sender.post(delivery, read_credentials())
-            if not links.call(lambda c: outbound.sent(c, attempt)):
-                job.log.warning("delivered by route %s, but its attempt had been ended by somebody else", route)
+            if not links.call(lambda c: outbound.sent(c, attempt, job.lease_token)):
+                job.log.warning(
+                    "delivered by route %s, but its attempt was not ours any more: it may be delivered again", route
+                )
             return {"status": "sent"}
         except (RouteNotLive, ReceiverGone) as error:
             raise PermanentError(str(error)) from error

@@ -1,5 +1,6 @@
 """Which deliveries may go now: a receiver that hangs must not take all runners from the others."""
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +29,10 @@ class _Route:
 
 
 class Turns:
-    """A quick receiver may have every runner; another at most half of those that the other routes leave."""
+    """A quick receiver may have every runner; all others together half of them, and one that was never tried one more.
+
+    Of that half, each route leaves half to the next. With two runners or more, one is always left to other work.
+    """
 
     def __init__(self, runners: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._runners = runners
@@ -57,9 +61,13 @@ class Turns:
         if own.is_quick(now):
             own.next_at = now
             return
-        others = sum(len(route.running) for route in self._routes.values() if route is not own)
-        room = max(1, (self._runners - others) // 2)
-        if len(own.running) >= room:
+        slow = sum(len(route.running) for route in self._routes.values() if not route.is_quick(now))
+        is_first = own.pace_s is None and not own.running
+        if is_first and slow < max(1, self._runners - 1):
+            return
+        half = max(1, self._runners // 2)
+        room = max(1, (half - (slow - len(own.running))) // 2)
+        if len(own.running) >= room or slow >= half:
             # each comes back when it may be its turn: many that wait are not all asked again and again
-            own.next_at = min(max(own.next_at, now) + (own.pace_s or _QUICK_S) / room, now + _LONGEST_S)
-            raise Snooze(max(own.next_at - now, _SHORTEST_S))
+            own.next_at = max(own.next_at, now) + (own.pace_s or _QUICK_S) / room
+            raise Snooze(max(min(own.next_at - now, _LONGEST_S * random.uniform(0.5, 1)), _SHORTEST_S))
