@@ -6167,7 +6167,7 @@ end', (p_route).route_code);
     end if;
     if (select count(*) filter (where a.atttypid = (%7$L::oid[])[array_position(%3$L::name[], a.attname)]) from pg_attribute a
          where a.attrelid = tg_relid and not a.attisdropped and a.attname = any (%3$L::name[])) = %4$s%8$s
-       and tg_relid::regclass = to_regclass(%9$L) then
+       and tg_table_name = %9$L and tg_table_schema = %10$L then
       %5$s;
     else
       execute (select penstock.sql_route_statement(r, tg_relid, ''$1'') from penstock.iu_sql_event_route r
@@ -6183,7 +6183,7 @@ end', (p_route).route_code);
     cardinality(v_columns), penstock.sql_route_statement(p_route, p_table, 'v_now'), (p_route).route_code, v_types,
     case when (p_route).source_filter is not null
       then ' and exists (select from pg_index i where i.indrelid = tg_relid and i.indisprimary)' end,
-    format('%I.%I', (p_route).source_schema, (p_route).source_table));
+    (p_route).source_table, (p_route).source_schema);
   return 'declare v_now penstock.sql_route_context; v_actor text; v_count bigint;
 begin' || case when (p_route).fail_closed then v_live else format('
   begin%s
