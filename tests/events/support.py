@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from penstock.kernel import consumers, events
+from penstock.kernel import consumers, events, sql_routes
 from penstock.kernel.connection import Connection
 from penstock.model import Json
 from tests.sql.support import rows, value
@@ -28,6 +28,15 @@ def live(db: Connection, consumer: str = CONSUMER, kind: str = KIND, **more: Any
     emit(db, "dry", correlation_id="dry")
     dispatched(db)
     consumers.switch(db, consumer, enabled=True, dry_run=False, reviewed_by="user:ann")
+
+
+def routed(db: Connection, code: str, definition: Json) -> None:
+    """A SQL route that has run dry, was reviewed, and is live."""
+    sql_routes.route_set(db, code, definition, enabled=True)
+    db.execute(
+        "insert into penstock.sql_event_route_note (route_code, outcome, events) values (%s, 'dry_run', 1)", [code]
+    )
+    assert sql_routes.route_set(db, code, dry_run=False, reviewed_by="user:ann") == "live"
 
 
 def own_consumers(db: Connection) -> list[str]:

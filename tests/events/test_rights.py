@@ -8,7 +8,7 @@ from penstock.errors import BadRequest, NotAllowed, PenstockError
 from penstock.kernel import consumers, events, outbound, sql_routes
 from penstock.kernel.connection import Connection
 from tests.events.outward import opened, route, run
-from tests.events.support import DOMAIN, TYPE, emit, known
+from tests.events.support import DOMAIN, TYPE, emit, known, routed
 from tests.logins import Logins
 from tests.sql.support import rows, take_one, value
 
@@ -16,14 +16,6 @@ from tests.sql.support import rows, take_one, value
 def _definition(table: str, sql_event: str = "insert", **more: Any) -> dict[str, Any]:
     source = {"source_schema": "public", "source_table": table, "sql_event": sql_event}
     return {**source, "target_event_domain": DOMAIN, "target_event_type": TYPE, **more}
-
-
-def _live(db: Connection, code: str, definition: dict[str, Any]) -> None:
-    sql_routes.route_set(db, code, definition, enabled=True)
-    db.execute(
-        "insert into penstock.sql_event_route_note (route_code, outcome, events) values (%s, 'dry_run', 1)", [code]
-    )
-    assert sql_routes.route_set(db, code, dry_run=False, reviewed_by="user:ann") == "live"
 
 
 def _queued(db: Connection) -> int:
@@ -50,7 +42,7 @@ def test_the_owner_of_a_table_runs_nothing_with_our_rights(
     policy = {"payload_contract": {"keep_refs": names}, "idempotency_policy": {"key": names}}
     definition = _definition("t", "update", source_filter={"changed": names}, **policy)
     if is_live:
-        _live(db, "t.changed", definition)
+        routed(db, "t.changed", definition)
     else:
         sql_routes.route_set(db, "t.changed", definition, enabled=True)
     owner.execute(

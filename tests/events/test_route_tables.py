@@ -6,7 +6,7 @@ import pytest
 
 from penstock.kernel import sql_routes
 from penstock.kernel.connection import Connection
-from tests.events.support import DOMAIN, TYPE, emit, known
+from tests.events.support import DOMAIN, TYPE, emit, known, routed
 from tests.sql.support import rows, value
 
 ROUTE = "orders.new"
@@ -20,11 +20,7 @@ def _known(db: Connection) -> None:
 def _live(db: Connection, sql_event: str = "insert", **more: Any) -> None:
     target = {"target_event_domain": DOMAIN, "target_event_type": TYPE}
     definition = {"source_schema": "public", "sql_event": sql_event, **target, **more}
-    sql_routes.route_set(db, ROUTE, definition, enabled=True)
-    db.execute(
-        "insert into penstock.sql_event_route_note (route_code, outcome, events) values (%s, 'dry_run', 1)", [ROUTE]
-    )
-    assert sql_routes.route_set(db, ROUTE, dry_run=False, reviewed_by="user:ann") == "live"
+    routed(db, ROUTE, definition)
 
 
 def _state(db: Connection) -> str:
@@ -86,13 +82,10 @@ def test_a_loop_of_causes_stops_no_writer_that_is_not_to_be_stopped(db: Connecti
         ("makes", {"sql_event": "ddl"}),
     ):
         target = {"target_event_domain": DOMAIN, "target_event_type": TYPE, "fail_closed": False}
-        sql_routes.route_set(db, code, definition | target, enabled=state != "disabled")
         if state == "live and open":
-            db.execute(
-                "insert into penstock.sql_event_route_note (route_code, outcome, events) values (%s, 'dry_run', 1)",
-                [code],
-            )
-            sql_routes.route_set(db, code, dry_run=False, reviewed_by="user:ann")
+            routed(db, code, definition | target)
+        else:
+            sql_routes.route_set(db, code, definition | target, enabled=state == "dry_run")
     deep = emit(db, "deep")
     db.execute("update penstock.event_outbox set causation_depth = 32")
     with db.transaction():

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from penstock.errors import BadRequest, ForbiddenPayload, NotReviewed, PayloadTooLarge, UnknownEventType
 from penstock.kernel import sql_routes
 from penstock.kernel.connection import Connection, connect
-from tests.events.support import DOMAIN, TYPE, emit, known
+from tests.events.support import DOMAIN, TYPE, emit, known, routed
 from tests.sql.support import rows, value
 
 ROUTE = "orders.changed"
@@ -40,11 +40,7 @@ def _definition(sql_event: str = "insert", **more: Any) -> dict[str, Any]:
 
 def _live(db: Connection, sql_event: str = "insert", **more: Any) -> None:
     """A route that has run dry, was reviewed, and is live."""
-    sql_routes.route_set(db, ROUTE, _definition(sql_event, **more), enabled=True)
-    db.execute(
-        "insert into penstock.sql_event_route_note (route_code, outcome, events) values (%s, 'dry_run', 1)", [ROUTE]
-    )
-    assert sql_routes.route_set(db, ROUTE, dry_run=False, reviewed_by="user:ann") == "live"
+    routed(db, ROUTE, _definition(sql_event, **more))
 
 
 def _events(db: Connection) -> list[tuple[Any, ...]]:

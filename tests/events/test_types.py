@@ -8,7 +8,7 @@ from penstock.errors import BadRequest, ForbiddenPayload
 from penstock.kernel import admin, consumers, events, outbound, sql_routes
 from penstock.kernel.connection import Connection, translated
 from penstock.model import Json
-from tests.events.support import DOMAIN, TYPE, dispatched, emit, known, live
+from tests.events.support import DOMAIN, TYPE, dispatched, emit, known, live, routed
 from tests.sql.support import rows, value
 
 ROUTE = "orders.new"
@@ -18,7 +18,7 @@ def _promise(db: Connection, **contract: list[str]) -> None:
     events.type_register(db, DOMAIN, TYPE, "update", contract=contract)
 
 
-def _routed(db: Connection, *refs: str) -> str:
+def _kept(db: Connection, *refs: str) -> None:
     db.execute("create table if not exists orders (id bigint primary key, status text, extra jsonb)")
     definition: dict[str, Any] = {
         "source_schema": "public",
@@ -28,11 +28,7 @@ def _routed(db: Connection, *refs: str) -> str:
         "target_event_type": TYPE,
         "payload_contract": {"keep_refs": list(refs)},
     }
-    sql_routes.route_set(db, ROUTE, definition, enabled=True)
-    db.execute(
-        "insert into penstock.sql_event_route_note (route_code, outcome, events) values (%s, 'dry_run', 1)", [ROUTE]
-    )
-    return sql_routes.route_set(db, ROUTE, dry_run=False, reviewed_by="user:ann")
+    routed(db, ROUTE, definition)
 
 
 @pytest.mark.parametrize(
@@ -58,26 +54,22 @@ def test_what_is_no_contract_is_refused(db: Connection, contract: Any) -> None:
 def test_a_route_keeps_what_its_type_allows_and_a_type_allows_what_its_routes_keep(db: Connection) -> None:
     _promise(db, keep_refs=["status"])
     with pytest.raises(ForbiddenPayload, match=r"SQL route orders.new holds the key 'extra'"):
-        _routed(db, "status", "extra")
-    assert _routed(db, "status") == "live"
+        _kept(db, "status", "extra")
+    _kept(db, "status")
     with pytest.raises(ForbiddenPayload, match=r"SQL route orders\.new"):
         _promise(db, forbid_keys=["status"])
-    assert _routed_row(db) == "live"
+    assert sql_routes.show(db, ROUTE).state == "live"
     _promise(db, keep_refs=["status", "extra"], forbid_keys=["private"])
-    assert _routed(db, "extra") == "live"
+    _kept(db, "extra")
     with pytest.raises(ForbiddenPayload, match="'private'"), translated(db):
         db.execute("""insert into orders values (1, 'new', '{"a": {"private": 1}}')""")
     db.execute("""insert into orders values (1, 'new', '{"a": 1}')""")
     assert value(db, "select payload from penstock.event_outbox") == {"extra": {"a": 1}}
 
 
-def _routed_row(db: Connection) -> str:
-    return sql_routes.show(db, ROUTE).state
-
-
 def test_a_word_is_not_forbidden_while_an_enabled_route_keeps_it(db: Connection) -> None:
     known(db)
-    _routed(db, "status")
+    _kept(db, "status")
     before = value(db, "select value from penstock.dot_config where key = 'queue.forbidden_keys'")
     with pytest.raises(ForbiddenPayload, match=r"of route orders\.new holds the key 'status'"):
         admin.config_set(db, "queue.forbidden_keys", f"{before},status")
@@ -91,7 +83,7 @@ def test_a_word_is_not_forbidden_while_an_enabled_route_keeps_it(db: Connection)
 def test_a_type_that_moves_to_another_stream_takes_its_rows_along(db: Connection) -> None:
     known(db)
     live(db, stream="update")
-    _routed(db, "status")
+    _kept(db, "status")
     out = {"event_domain": DOMAIN, "event_type": TYPE, "event_stream": "update", "route_kind": "notify"}
     outbound.route_set(db, "out", {**out, "target": {"channel": "told"}}, enabled=True)
     events.subscription_set(db, "user:ada", DOMAIN, event_type=TYPE, stream="update")
@@ -134,7 +126,7 @@ def test_a_payload_is_an_object(db: Connection, payload: str) -> None:
 
 def test_a_job_says_what_caused_its_changes(db: Connection) -> None:
     known(db)
-    _routed(db, "status")
+    _kept(db, "status")
     cause = emit(db, "cause")
     with pytest.raises(BadRequest, match="within its transaction"):
         events.mark(db, cause, None, None)
