@@ -2240,6 +2240,7 @@ CREATE FUNCTION penstock.fn_event_inbox(p_recipient_ref text, p_limit integer DE
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_sort TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -6649,7 +6650,7 @@ begin
   perform penstock.partition_ensure('event_outbox', now());
   execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
                  'set search_path = pg_catalog, pg_temp %s as %L', v_name,
-                 concat_ws(' ', case when v_was is not null then 'set enable_nestloop = off' end,
+                 concat_ws(' ', case when v_was is not null then 'set enable_nestloop = off set jit = off' end,
                            case when (p_route).idempotency_policy is not null
                              then 'set timezone = ''UTC'' set datestyle = ''ISO, YMD''' end),
                  case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);

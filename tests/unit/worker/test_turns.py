@@ -74,6 +74,25 @@ def test_those_that_wait_come_back_one_after_the_other(clock: Clock) -> None:
     assert 150 <= min(waits[100:]) < max(waits) <= 300
 
 
+def test_many_at_once_for_one_that_was_never_tried_come_back_soon_unless_it_hangs(clock: Clock) -> None:
+    turns = Turns(8, clock)
+
+    def waits() -> list[float]:
+        found = []
+        for _ in range(100):
+            with pytest.raises(Snooze) as put_off, turns.taken("a"):
+                pass
+            found.append(put_off.value.seconds)
+        return found
+
+    with ExitStack() as stack:
+        assert _most(turns, stack, "a") == 2
+        clock.now += 0.002
+        assert max(waits()) == pytest.approx(0.1)
+        clock.now += 20
+        assert max(waits()) > 100
+
+
 def test_a_failed_delivery_gives_its_turn_back(clock: Clock) -> None:
     turns = Turns(2, clock)
     for _ in range(3):

@@ -1,12 +1,13 @@
 -- fn_event_inbox: what a recipient has not read yet, the newest first: what its rows give it, and broadcasts.
 --   p_recipient_ref  an actor the caller may speak for (PS004)
 --   p_limit          1 to 1000. Looked through are the events of the last 30 days, until so many are found: newest first, by an
---                    index, which is why nothing is sorted
+--                    index, which is why nothing is sorted. Before PostgreSQL 18 what is off costs so much that it would be compiled
 --   returns          the events, each with the rule that gives it
 create or replace function penstock.fn_event_inbox(p_recipient_ref text, p_limit integer default 50)
 returns table (event_id uuid, created_at timestamptz, event_domain text, event_type text, event_stream text, subject_table text,
                subject_ref text, payload jsonb, actor text, correlation_id text, causation_event_id uuid, rule text)
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_sort = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_sort = off set jit = off as $$
 #variable_conflict use_column
 declare
   v_recipient penstock.actor_ref := penstock.actor_checked(p_recipient_ref);

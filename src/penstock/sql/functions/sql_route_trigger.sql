@@ -16,7 +16,7 @@ begin
   perform penstock.partition_ensure('event_outbox', now());
   execute format('create or replace function penstock.%I() returns trigger language plpgsql security definer '
                  'set search_path = pg_catalog, pg_temp %s as %L', v_name,
-                 concat_ws(' ', case when v_was is not null then 'set enable_nestloop = off' end,
+                 concat_ws(' ', case when v_was is not null then 'set enable_nestloop = off set jit = off' end,
                            case when (p_route).idempotency_policy is not null
                              then 'set timezone = ''UTC'' set datestyle = ''ISO, YMD''' end),
                  case when v_table is null then 'begin return null; end' else penstock.sql_route_body(p_route, v_table) end);

@@ -20,6 +20,12 @@ class _Route:
         # when the next one that is put off comes back
         self.next_at = 0.0
 
+    def takes_s(self, now: float) -> float:
+        """How long one takes; while none has ended, at least as long as the first has lasted."""
+        if self.pace_s is not None:
+            return self.pace_s
+        return max((now - began for began in self.running.values()), default=0.0)
+
     def is_quick(self, now: float) -> bool:
         return (
             self.pace_s is not None
@@ -69,5 +75,5 @@ class Turns:
         room = max(1, (half - (slow - len(own.running))) // 2)
         if len(own.running) >= room or slow >= half:
             # each comes back when it may be its turn: many that wait are not all asked again and again
-            own.next_at = max(own.next_at, now) + (own.pace_s or _QUICK_S) / room
+            own.next_at = max(own.next_at, now) + own.takes_s(now) / room
             raise Snooze(max(min(own.next_at - now, _LONGEST_S * random.uniform(0.5, 1)), _SHORTEST_S))
