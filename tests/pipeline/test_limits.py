@@ -34,6 +34,7 @@ def test_a_subscription_at_its_limit_waits_for_its_executions_to_end(
     subscribe(kafka_broker.credential, source="kafka", topic=topic, limits=limits, runtime={"trigger_ms": 100})
     with Holding(spark, database):
         wait_until(lambda: _executions(db) == 20, "as many as fit are there", _START_S)
+        wait_until(lambda: value(db, LIMITED) == 1, "the limit is said", _START_S)
         (ended,) = rows(db, "select array_agg(job_id) from (select job_id from penstock.job_queue limit 10) q")
         for job_id in ended[0]:
             jobs.cancel(db, job_id)
