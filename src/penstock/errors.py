@@ -3,6 +3,7 @@
 PenstockError
 ├── SettingsError            a setting or command-line value that cannot be used
 ├── SpecError                a catalog file that cannot be used
+├── TemplateFailed           a template of a playbook that has no value
 ├── CredentialError          a credential that cannot be had, or a file of them that cannot be used
 ├── EmbeddedPostgresError    the embedded server could not be started, stopped or found
 ├── EmbeddedNatsError        the same for the embedded NATS server
@@ -65,6 +66,10 @@ class SpecError(PenstockError):
     def __init__(self, shown: Sequence[str], problems: Sequence[tuple[int | None, str, str]] = ()) -> None:
         super().__init__("\n".join(shown))
         self.problems = tuple(problems)
+
+
+class TemplateFailed(PenstockError):
+    """A template that has no value here: a name without one, a type that does not fit, something out of bounds."""
 
 
 class CredentialError(PenstockError):

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from types import ModuleType
 from typing import Any
 from uuid import UUID
@@ -62,6 +63,10 @@ class Job:
         return payload
 
     @property
+    def has_payload(self) -> bool:
+        return self._facts.safe_payload is not None
+
+    @property
     def source_ref(self) -> str | None:
         return self._facts.source_ref
 
@@ -97,6 +102,16 @@ class Job:
     def playbook_ref(self) -> str | None:
         """Which playbook, at which version, it runs a step of."""
         return self._facts.playbook_ref
+
+    @property
+    def execution_id(self) -> int:
+        """The execution it belongs to; its own id if it is all of it."""
+        return self._facts.execution_id or self._claim.job_id
+
+    @property
+    def step(self) -> str | None:
+        """Which step of a playbook of several it is."""
+        return self._facts.step
 
     @property
     def actor(self) -> str:
@@ -161,6 +176,26 @@ class Snooze(Exception):
             raise SettingsError(f"Snooze({seconds!r}): a job can be put off by 0 to {_LONGEST_SNOOZE_S} s, a week")
         super().__init__(f"put off by {seconds:g} s")
         self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step of a playbook gives back: its result, and where it goes on if that took a look."""
+
+    result: Any = None
+    following: Json | None = None
+
+
+@dataclass(frozen=True)
+class Awaiting:
+    """What a step gives back that goes on with an answer, or at a time: `until`, or in so many `seconds`."""
+
+    until: datetime | None = None
+    seconds: float | None = None
+    on_due: str = "expire"
+    callback_key: str | None = None
+    approvers: tuple[str, ...] | None = None
+    prompt: str | None = None
 
 
 @dataclass(frozen=True)

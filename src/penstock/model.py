@@ -37,6 +37,8 @@ class Facts(NamedTuple):
     trace: str | None
     actor: str
     playbook_ref: str | None = None
+    execution_id: int | None = None
+    step: str | None = None
 
 
 class Answer(NamedTuple):

@@ -6,6 +6,7 @@ from penstock.errors import ActorRefused, ExecutorNotGranted, ExecutorRefused, N
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection, translated
 from tests.logins import Logins, contents
+from tests.playbooks.support import playbook
 
 STRANGERS = [
     "role:workflow_admin",
@@ -209,8 +210,10 @@ def test_mot_never_executes_whoever_asks(statement: str, db: Connection, logins:
     assert contents(db) == before
 
 
-def test_mot_emits_jobs_and_claims_none(logins: Logins) -> None:
+def test_mot_emits_graphs_and_does_nothing_else(db: Connection, logins: Logins) -> None:
+    playbook(db, "  - {step: a, tool: {kind: noop}, next: b}\n  - {step: b, tool: {kind: noop}}")
     mot = logins.member("penstock_mot")
-    jobs.enqueue(mot, {"kind": "greet"})
-    with pytest.raises(NotAllowed):
-        jobs.claim(mot, "default", 1)
+    assert mot.execute("select penstock.fn_mot_graph_emit('flow')").fetchone() is not None
+    for call in (lambda: jobs.claim(mot, "default", 1), lambda: jobs.enqueue(mot, {"kind": "greet"})):
+        with pytest.raises(NotAllowed):
+            call()

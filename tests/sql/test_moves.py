@@ -51,11 +51,8 @@ def _blocked(db: Connection) -> Subject:
 
 
 def _awaiting(db: Connection) -> Subject:
-    # there is no function that brings a job here before playbooks exist; the state does
     subject = _held(db, "awaiting", start=True)
-    db.execute(
-        "update penstock.job_queue set status = 'awaiting', lease_until = null where job_id = %s", [subject.job_id]
-    )
+    assert jobs.wait(db, subject.job_id, subject.token).accepted
     return subject
 
 
@@ -121,6 +118,14 @@ def _retry(db: Connection, job: Subject) -> bool:
     return True
 
 
+def _resume(db: Connection, job: Subject) -> bool:
+    try:
+        jobs.resume(db, job.job_id)
+    except IllegalMove:
+        return False
+    return True
+
+
 def _time_passes(db: Connection) -> None:
     """Every lease has ended, and every time has come."""
     db.execute(
@@ -137,6 +142,7 @@ def _lose_heads(db: Connection) -> None:
 BEFORE: dict[str, Callable[[Connection], None]] = {
     "reap": _time_passes,
     "promote": _time_passes,
+    "expire": _time_passes,
     "advance": _lose_heads,
 }
 
@@ -152,10 +158,13 @@ MOVES: dict[str, Callable[[Connection, Subject], bool]] = {
     "reap": lambda db, _: bool(value(db, "select penstock.leases_reap()")),
     "advance": lambda db, _: bool(value(db, "select penstock.lanes_settle(array['lane'])")),
     "promote": lambda db, _: bool(value(db, "select penstock.promote_due(100)")),
+    "await": lambda db, job: jobs.wait(db, job.job_id, job.token).accepted,
+    "resume": _resume,
+    "expire": lambda db, _: bool(value(db, "select penstock.awaiting_due(100)")),
 }
 
-# moved by what comes with playbooks
-LATER = {"await", "resume", "expire"}
+# moves of whole executions: tests/playbooks/test_moves.py
+OF_EXECUTIONS = {"pause", "unpause"}
 
 
 def _legal(db: Connection, move: str) -> dict[str, set[str]]:
@@ -192,7 +201,7 @@ def test_a_move_does_what_the_table_of_moves_says_and_nothing_else(move: str, db
 
 def test_every_move_of_the_table_is_tried_here(db: Connection) -> None:
     known = {move for (move,) in rows(db, "select distinct move from penstock.job_move")}
-    assert known == set(MOVES) | LATER | {"enqueue"}
+    assert known == set(MOVES) | OF_EXECUTIONS | {"enqueue"}
 
 
 def test_every_state_is_tried_here(db: Connection) -> None:

@@ -4,16 +4,20 @@ from typing import Any
 
 import pytest
 
-from penstock.kernel import events, jobs, outbound, sql_routes
+from penstock.kernel import events, executions, jobs, outbound, sql_routes
 from penstock.kernel.connection import Connection
 from tests.ingest.support import Runtime, playbook, subscription
 from tests.logins import ROLES, Logins, outcome
+from tests.playbooks.support import playbook as flow
+from tests.playbooks.support import started
 
-PRODUCERS = set(ROLES) - {"penstock_reader"}
+PRODUCERS = set(ROLES) - {"penstock_reader", "penstock_mot"}
 EXECUTORS = {"dot_executor", "workflow_admin"}
 OPERATORS = {"workflow_admin"}
 PIPELINES = {"penstock_pipeline", "workflow_admin"}
 READERS = {"workflow_admin", "dot_executor", "penstock_reader"}
+
+ONE_STEP = '{"workflow": [{"step": "a", "tool": {"kind": "noop"}}]}'
 
 # Every public function: who may call it, and a call that works for them in the scene below.
 FUNCTIONS: dict[str, tuple[set[str], str]] = {
@@ -22,6 +26,12 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_job_enqueue_many": (PRODUCERS, """'[{"kind": "greet"}]'"""),
     "fn_job_cancel": (PRODUCERS, "%(ready)s"),
     "fn_iu_emit_event": (PRODUCERS, "'system', 'queue_worker_silent', null, null, null, null, null"),
+    "fn_mot_graph_emit": (PRODUCERS | {"penstock_mot"}, "'domain/process_order'"),
+    "fn_execution_move": (PRODUCERS, "%(execution)s, 'cancel'"),
+    "fn_job_resume": (PRODUCERS, "%(awaiting)s, 'a key of sixteen or more'"),
+    "fn_job_await": (EXECUTORS, "%(running)s, %(running_token)s"),
+    "fn_job_child": (EXECUTORS, """%(running)s, %(running_token)s, '{"playbook": "domain/process_order"}', true"""),
+    "fn_job_child_ended": (EXECUTORS, "%(child)s"),
     "fn_job_claim": (EXECUTORS, "'default', 1"),
     "fn_job_start": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
     "fn_job_release": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
@@ -71,7 +81,7 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_event_recipients": (READERS, "%(event)s"),
     "fn_event_inbox": (set(ROLES), "'agency:all'"),
     "fn_event_mark_read": (set(ROLES), "'agency:all', array[%(event)s]::uuid[]"),
-    "fn_catalog_register": (OPERATORS, """'domain/mine', 'Playbook', '{"workflow": []}', ''"""),
+    "fn_catalog_register": (OPERATORS, f"'domain/mine', 'Playbook', '{ONE_STEP}', ''"),
     "fn_subscription_move": (OPERATORS, "'subscriptions/orders', 'pause'"),
     "fn_execute_batch": (PRODUCERS, """'[{"playbook": "domain/process_order"}]'"""),
     "fn_runtime_lease": (PIPELINES, "'subscriptions/orders', %(incarnation)s, %(runtime)s"),
@@ -97,6 +107,8 @@ READABLE_BY_ALL = {
     "v_executor_subscription_health",
     "catalog",
     "v_execution",
+    "v_execution_step",
+    "v_job_awaiting",
     "v_subscription",
     "v_subscription_event",
     "v_ingest_position",
@@ -133,10 +145,35 @@ READABLE_BY_READERS = {
     "v_iu_route_worker_status",
     "v_iu_route_attempt_recent",
     "v_iu_route_dead_letter_open",
+    "playbook_step",
+    "playbook_arc",
+    "job_workflow",
+    "job_step",
+    "job_join",
+    "job_loop",
 }
 # bodies and inputs are data
-RUNNERS = {"workflow_admin", "dot_executor"}
-READABLE_BY_RUNNERS = {"ingest_message", "ingest_dead_letter", "execution_input"}
+RUNNERS = EXECUTORS
+READABLE_BY_RUNNERS = {"ingest_message", "ingest_dead_letter", "execution_input", "job_item"}
+
+
+def _steps(db: Connection) -> dict[str, Any]:
+    """An execution to move, and steps that run, wait for an answer, and wait for a child that has ended."""
+    call = "  - {step: call, tool: {kind: playbook, path: domain/process_order}, next: b}"
+    flow(db, call + "\n  - {step: b, tool: {kind: noop}}")
+    asked = [started(db, actor="agency:all") for _ in range(4)]
+    running, awaiting, calling = jobs.claim(db, "default", 3, kinds=["tool:playbook"], start=True)
+    jobs.wait(db, awaiting.job_id, awaiting.lease_token, callback_key="a key of sixteen or more")
+    child = jobs.child(db, calling.job_id, calling.lease_token, {"playbook": "domain/process_order"}, wait=True)
+    jobs.wait(db, calling.job_id, calling.lease_token)
+    executions.move(db, child, "cancel")
+    return {
+        "running": running.job_id,
+        "running_token": running.lease_token,
+        "awaiting": awaiting.job_id,
+        "execution": asked[3],
+        "child": child,
+    }
 
 
 @pytest.fixture
@@ -154,6 +191,7 @@ def scene(db: Connection) -> dict[str, Any]:
     assert letter is not None
     later = {"kind": "greet", "actor": "agency:all", "process_after": "2999-01-01"}
     playbook(db)
+    steps = _steps(db)
     subscription(db)
     runtime = Runtime(db)
     db.execute("create function public.ping() returns integer return 1")
@@ -177,7 +215,7 @@ def scene(db: Connection) -> dict[str, Any]:
         " where e.event_id = %s returning dead_letter_id",
         [event],
     ).fetchone()
-    assert undelivered is not None
+    assert undelivered
     return {
         "event": event,
         "attempt": attempts[0][0],
@@ -186,6 +224,7 @@ def scene(db: Connection) -> dict[str, Any]:
         "incarnation": runtime.incarnation,
         "runtime": runtime.lease.token,
         "stage": runtime.stage,
+        **steps,
         "leased": leased,
         "token": claim.lease_token,
         "letter": letter[0],
@@ -196,7 +235,8 @@ def scene(db: Connection) -> dict[str, Any]:
 
 def _calls(connection: Connection, scene: dict[str, Any]) -> dict[str, str]:
     """What comes of each call. The fenced ones answer with (job_id, accepted, …)."""
-    column = dict.fromkeys(("fn_job_start", "fn_job_release", "fn_job_finish", "fn_job_fail"), "accepted")
+    fenced = ("fn_job_start", "fn_job_release", "fn_job_finish", "fn_job_fail", "fn_job_await")
+    column = dict.fromkeys(fenced, "accepted")
     return {
         name: outcome(connection, f"select {column.get(name, '*')} from penstock.{name}({arguments})", scene)
         for name, (_, arguments) in FUNCTIONS.items()

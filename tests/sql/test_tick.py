@@ -39,7 +39,7 @@ PARTS = {
         "once_keys",
         "analyze",
     ),
-    *("partitions", "subscriptions"),
+    *("partitions", "subscriptions", "awaiting", "workflows"),
 }
 
 # what each part cannot do without, taken away

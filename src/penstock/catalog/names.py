@@ -4,7 +4,7 @@ import re
 import warnings
 from typing import Any
 
-from penstock.catalog.values import Unfit, text
+from penstock.catalog.values import Unfit, is_template, refused, scalar, text
 
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 _IMPORT = rf"{_IDENTIFIER}(\.{_IDENTIFIER})*:{_IDENTIFIER}"
@@ -24,6 +24,18 @@ alias = text(
 title = text("a name of at most 200 characters, on one line", r"[^\s]([^\n\r]{0,198}[^\s])?")
 sentence = text("text of at most 2,000 characters", rf"(?s){_NO_TEMPLATE}.*", 2000)
 step = text("a step's name (letters, digits and _, at most 100, no digit first)", r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_OPERATORS = ("and", "or", "not", "in", "is", "if", "else", "recursive", "loop", "self", "varargs", "kwargs", "caller")
+_TAKEN = ("workload", "message", "execution", "iter", "callback", "true", "false", "none", "True", "False", "None")
+
+
+def step_name(value: Any) -> str:
+    """A step's own name, which templates use: no word of ours, and none of Jinja's."""
+    found = step(value)
+    if found in _TAKEN or found in _OPERATORS:
+        raise refused(f"{found} means something else in templates: choose another name")
+    return found
+
+
 lane = text("a lane of 1 to 500 characters", rf"(?s){_NO_TEMPLATE}.+")
 function = text("the import path of a function, such as shop.orders:process", _IMPORT)
 reader = re.compile(_IMPORT)
@@ -52,6 +64,33 @@ gateway_path = text(
     r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_.~-]+)+",
     200,
 )
+
+request_url = text(
+    "a URL such as https://api.example.com/orders?open=1", r"https?://[^\s/?#@]+(/[^\s]*|\?[^\s]*)?", 4000
+)
+header_value = text("a header's value, on one line, at most 4,000 characters", r"[^\r\n\0]*", 4000)
+short = text("text of 1 to 500 characters", r"(?s).+")
+event_domain = text("an event domain (lower-case letters, digits and _, at most 40)", r"[a-z][a-z0-9_]{0,39}")
+event_type = text("an event type (letters, digits and _ . -, at most 100)", r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
+actor = text("an actor such as user:ann or role:support", r"(role|agency|user|agent):[^\s\x00-\x1f\x7f]{1,200}", 210)
+mailbox = text(
+    "an address such as care@example.com or Care <care@example.com>", r"[^\r\n@]{1,200}@[^\r\n@]{1,200}", 400
+)
+
+
+def scalar_text(value: Any) -> str:
+    """Text, a number, true or false, as a request carries it."""
+    found = scalar(value)
+    return str(found).lower() if isinstance(found, bool) else str(found)
+
+
+def statement(value: Any) -> str:
+    """SQL whose values are bound, never written into it."""
+    if not isinstance(value, str) or not 1 <= len(value) <= 100_000:
+        raise Unfit("an SQL statement", value)
+    if is_template(value):
+        raise refused("values are not written into a statement: name them %(name)s and give them under params")
+    return value
 
 
 def topic_pattern(value: Any) -> str:

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, cast, overload
 
 from penstock.catalog.problems import Problems
+from penstock.catalog.templates import problems, texts
 from penstock.catalog.values import Kind, Unfit, shown
 from penstock.catalog.yaml import Node, plain
 
@@ -99,6 +100,17 @@ class Reader:
             return {}
         return cast(Mapping[str, Any], plain(node))
 
+    def take_templates(self, key: str) -> Any:
+        """Data of any shape in which texts may be templates."""
+        node = self._node(key, required=False)
+        if node is None:
+            return None
+        data = plain(node)
+        for text in texts(data):
+            for problem in problems(text):
+                self._problems.add(node.key_line, self._below(key), f"{shown(text)}: {problem}")
+        return data
+
     def inside(self, key: str) -> "Reader":
         """The reader of a mapping that must be there; an empty one that complains of nothing, if it is not."""
         node = self._node(key, required=True)
@@ -115,6 +127,14 @@ class Reader:
             return []
         items = self._items(node, key, most)
         return [Reader(item, f"{self._below(key)}[{nth}]", self._problems) for nth, item in enumerate(items)]
+
+    def holds_text(self, key: str) -> bool:
+        return key in self._values and isinstance(self._values[key].value, str)
+
+    def is_text_list(self, key: str) -> bool:
+        """Whether it is a list whose first item is a text."""
+        node = self._values.get(key)
+        return node is not None and isinstance(node.value, list) and bool(node.value) and _is_text(node.value[0])
 
     def refuse(self, key: str | None, text: str) -> None:
         """Note what is wrong with a key, or with the mapping as a whole."""
@@ -193,6 +213,10 @@ class Reader:
 
     def _below(self, key: str) -> str:
         return f"{self._path}.{_shortened(key)}" if self._path else _shortened(key)
+
+
+def _is_text(node: Node) -> bool:
+    return isinstance(node.value, str)
 
 
 def _single(node: Node) -> bool:

@@ -12,6 +12,7 @@ _UNITS = {"": 1, **{f"{letter}i": 1024**nth for nth, letter in enumerate("KMGTP"
 _UNITS |= {letter: 1000**nth for nth, letter in enumerate("KMGTP", 1)} | {"k": 1000}
 _SIZE = re.compile(r"([0-9]{1,4}(?:_?[0-9]{1,3}){0,6}) ?([KMGTP]i|[kKMGTP]|)B?")
 _LARGEST = 2**63 - 1
+UNBOUNDED_S = 10 * 366 * 86_400
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -31,7 +32,7 @@ def shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
     if isinstance(value, str) and is_template(value):
-        return f"the template {value[:60]!r} (templates come with a later version)"
+        return f"the template {value[:60]!r}"
     if isinstance(value, str):
         return repr(value if len(value) <= 60 else value[:60] + "…") if value else "an empty text"
     return str(value)
@@ -126,6 +127,22 @@ def scalar(value: Any) -> str | int | float | bool:
 def listed(words: tuple[str, ...]) -> str:
     """a, b or c"""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def plain_text(longest: int) -> Kind[str]:
+    """Text of any kind, up to a length."""
+
+    def kind(value: Any) -> str:
+        if not isinstance(value, str) or not 1 <= len(value) <= longest:
+            raise Unfit(f"text of 1 to {longest:,} characters", value)
+        return value
+
+    return kind
+
+
+def refused(words: str) -> Unfit:
+    """A refusal in words of its own."""
+    return _Said(words)
 
 
 class _Said(Unfit):

@@ -54,7 +54,7 @@ def _reasons(one: ExecutionView, message: IngestMessage | None, spec: dict[str, 
     if message is None:
         return [f"it was started by {one.actor}, as {one.playbook_ref} in the pool {one.pool}"]
     directives = message.directives or {}
-    said = decided(directives, spec["dispatch"]["playbook"], one.pool)
+    said = decided(directives, spec["dispatch"]["playbook"], one.pool or "shared")
     said.append(f"so it runs {one.playbook_ref} in the pool {one.pool}")
     if one.trace:
         said.append(f"its trace is {one.trace}")

@@ -25,13 +25,19 @@ class CatalogEntry:
 
 
 def register(
-    connection: Connection, path: str, kind: str, content: Json, source: str, actor: str | None = None
+    connection: Connection,
+    path: str,
+    kind: str,
+    content: Json,
+    source: str,
+    actor: str | None = None,
+    graph: Json | None = None,
 ) -> tuple[int, bool]:
     """fn_catalog_register: the version, and whether it is new."""
     with translated(connection):
         row = connection.execute(
-            "select version, created from penstock.fn_catalog_register(%s, %s, %s::jsonb, %s, %s)",
-            [path, kind, json_text(content), source, actor],
+            "select version, created from penstock.fn_catalog_register(%s, %s, %s::jsonb, %s, %s, %s::jsonb)",
+            [path, kind, json_text(content), source, actor, None if graph is None else json_text(graph)],
         ).fetchone()
     assert row is not None
     return row[0], row[1]

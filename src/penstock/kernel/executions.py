@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from psycopg.rows import class_row
 
@@ -30,12 +31,12 @@ class ExecutionView:
     playbook_ref: str
     subscription: str | None
     status: str
-    pool: str
+    pool: str | None
     source_ref: str | None
     trace: str | None
     actor: str
-    attempt: int
-    max_attempts: int
+    attempt: int | None
+    max_attempts: int | None
     started_at: datetime
     finished_at: datetime | None
 
@@ -92,7 +93,8 @@ def newest(connection: Connection, limit: int) -> list[ExecutionView]:
     """The newest executions, by bounded reads of the ids first."""
     with translated(connection), connection.cursor(row_factory=class_row(ExecutionView)) as cursor:
         return cursor.execute(
-            "select v.* from (select job_id from penstock.job where playbook_ref is not null order by job_id desc"
+            "select v.* from (select job_id from penstock.job where playbook_ref is not null"
+            " and coalesce(execution_id, job_id) = job_id order by job_id desc"
             " limit %s) j cross join lateral (select * from penstock.v_execution e where e.execution_id = j.job_id"
             " offset 0) v order by v.execution_id desc",
             [limit],
@@ -136,6 +138,86 @@ def execution_input(connection: Connection, execution_id: int) -> Json:
             "select input from penstock.execution_input where execution_id = %s::bigint", [execution_id]
         ).fetchone()
     return {} if row is None else dict(row[0])
+
+
+def item(connection: Connection, job_id: int) -> Any:
+    """What a job of a loop works on."""
+    with translated(connection):
+        row = connection.execute("select item from penstock.job_item where job_id = %s::bigint", [job_id]).fetchone()
+    return None if row is None else row[0]
+
+
+def results(connection: Connection, execution_id: int, steps: Sequence[str]) -> Json:
+    """What steps have given back at their latest visit, by name; of a loop {count, results}."""
+    with translated(connection):
+        rows = connection.execute(
+            "select s.step, s.is_loop, t.visit, t.item, r.result from penstock.job_step t"
+            " join penstock.playbook_step s on s.step_id = t.step_id"
+            " left join penstock.job_result r on r.job_id = t.job_id"
+            " where t.execution_id = %s::bigint and s.step = any(%s)"
+            " and not exists (select from penstock.job_queue q where q.job_id = t.job_id)"
+            " order by s.step, t.visit desc, t.item",
+            [execution_id, list(steps)],
+        ).fetchall()
+    found: Json = {}
+    latest: dict[str, int] = {}
+    for step, is_loop, visit, nth, result in rows:
+        if latest.setdefault(step, visit) != visit:
+            continue
+        if not is_loop:
+            found[step] = result
+        elif nth == 0:
+            found[step] = {"count": 0, "results": []}
+        else:
+            loop = found.setdefault(step, {"count": 0, "results": []})
+            loop["count"] += 1
+            loop["results"].append(result)
+    return found
+
+
+def last_result(connection: Connection, execution_id: int) -> Any:
+    """What the step gave back that ended an execution."""
+    with translated(connection):
+        row = connection.execute(
+            "select r.result from penstock.job_step t join penstock.job_outcome o on o.job_id = t.job_id"
+            " left join penstock.job_result r on r.job_id = t.job_id where t.execution_id = %s::bigint"
+            " order by o.finished_at desc limit 1",
+            [execution_id],
+        ).fetchone()
+    return None if row is None else row[0]
+
+
+def came_from(connection: Connection, execution_id: int, step: str, visit: int) -> list[str]:
+    """The steps whose arcs led to a step, in the order of the playbook."""
+    with translated(connection):
+        row = connection.execute(
+            "select via from penstock.v_execution_step"
+            " where execution_id = %s::bigint and step = %s and visit = %s and item = 0",
+            [execution_id, step, visit],
+        ).fetchone()
+    return [] if row is None else list(row[0])
+
+
+def times_taken(connection: Connection, execution_id: int, source: str, target: str) -> int:
+    """How often an execution has gone from one step to another."""
+    with translated(connection):
+        row = connection.execute(
+            "select count(*) from penstock.job_step t join penstock.playbook_step s on s.step_id = t.step_id"
+            " join penstock.playbook_step f on f.step_id = any(t.via)"
+            " where t.execution_id = %s::bigint and t.item = 0 and s.step = %s and f.step = %s",
+            [execution_id, target, source],
+        ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def move(connection: Connection, execution_id: int, action: str, actor: str | None = None) -> str:
+    """fn_execution_move."""
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_execution_move(%s::bigint, %s, %s)", [execution_id, action, actor]
+        ).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def _message(connection: Connection, where: str, *arguments: object) -> IngestMessage | None:

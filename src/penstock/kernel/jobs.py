@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -13,6 +13,8 @@ from psycopg.types.json import Jsonb
 from penstock.errors import BadRequest, UnknownJob
 from penstock.kernel.connection import Connection, translated
 from penstock.model import Answer, Claim, Enqueued, Facts, JobView, Json
+
+T = TypeVar("T")
 
 # the cast makes a value of a wrong type a refused value, and not a function that does not exist
 _FIELDS = dict.fromkeys(
@@ -95,7 +97,8 @@ _CLAIM = "penstock.fn_job_claim(%s, %s, %s::text[], %s::text[], %s, %s, %s)"
 _CLAIMED = "c.job_id, c.lease_token, c.job_kind, c.attempt, c.started, c.suspect, c.enqueued_at"
 _FACTS = (
     "j.job_id, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload::text, j.lane, j.event_domain,"
-    " j.correlation_id, j.causation_event_id, j.trace, j.actor, j.playbook_ref"
+    " j.correlation_id, j.causation_event_id, j.trace, j.actor, j.playbook_ref,"
+    " j.execution_id, j.step"
 )
 # an answer that a stopped client does not read holds every lock of its statement: facts of a few jobs fit into a buffer
 FEW = 20
@@ -193,17 +196,80 @@ def release(
 
 
 def finish(
-    connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], results: Sequence[str | None] | None = None
+    connection: Connection,
+    job_ids: Sequence[int],
+    tokens: Sequence[int],
+    results: Sequence[str | None] | None = None,
+    following: Sequence[str | None] | None = None,
 ) -> list[Answer]:
-    """fn_job_finish; results are JSON text. Returns the refused items only."""
+    """fn_job_finish; results, and where steps go on, are JSON text. Returns the refused items only."""
     with translated(connection):
         rows = connection.execute(
-            "select job_id, accepted, reason from penstock.fn_job_finish(%s::bigint[], %s::bigint[], %s::jsonb[])"
-            " where not accepted",
-            [_bigints(job_ids), _bigints(tokens), None if results is None else list(results)],
+            "select job_id, accepted, reason from penstock.fn_job_finish(%s::bigint[], %s::bigint[], %s::jsonb[],"
+            " %s::jsonb[]) where not accepted",
+            [_bigints(job_ids), _bigints(tokens), _list(results), _list(following)],
             binary=True,
         ).fetchall()
     return [Answer._make(row) for row in rows]
+
+
+def wait(
+    connection: Connection,
+    job_id: int,
+    token: int,
+    *,
+    until: datetime | None = None,
+    seconds: float | None = None,
+    on_due: str = "expire",
+    callback_key: str | None = None,
+    approvers: Sequence[str] | None = None,
+    prompt: str | None = None,
+) -> Answer:
+    """fn_job_await; the time is given, or so many seconds from now on the server's clock."""
+    with translated(connection):
+        row = connection.execute(
+            "select job_id, accepted, reason from penstock.fn_job_await(%s::bigint, %s::bigint,"
+            " coalesce(%s::timestamptz, clock_timestamp() + %s * interval '1 second'), %s::text, %s::text, %s::text[],"
+            " %s::text)",
+            [job_id, token, until, seconds, on_due, callback_key, _list(approvers), prompt],
+        ).fetchone()
+    assert row is not None
+    return Answer._make(row)
+
+
+def resume(
+    connection: Connection, job_id: int, callback_key: str | None = None, result: Any = None, actor: str | None = None
+) -> str:
+    """fn_job_resume."""
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_job_resume(%s::bigint, %s::text, %s::jsonb, %s::text)",
+            [job_id, callback_key, None if result is None else json_text(result), actor],
+        ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def child(connection: Connection, job_id: int, token: int, request: Json, *, wait: bool) -> int:
+    """fn_job_child: the execution a running job has started."""
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_job_child(%s::bigint, %s::bigint, %s::jsonb, %s)",
+            [job_id, token, json_text(request), wait],
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def child_ended(connection: Connection, execution_id: int, result: Any = None) -> bool:
+    """fn_job_child_ended: whether a job had waited for it."""
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_job_child_ended(%s::bigint, %s::jsonb)",
+            [execution_id, None if result is None else json_text(result)],
+        ).fetchone()
+    assert row is not None
+    return bool(row[0])
 
 
 def fail(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int], errors: Sequence[Json]) -> list[Answer]:
@@ -266,7 +332,7 @@ def _answers(connection: Connection, function: str, job_ids: Sequence[int], toke
     return [Answer._make(row) for row in rows]
 
 
-def _list(values: Sequence[str] | None) -> list[str] | None:
+def _list(values: Sequence[T] | None) -> list[T] | None:
     return None if values is None else list(values)
 
 

@@ -93,6 +93,15 @@ def trail(connection: Connection, job_id: int) -> list[Happening]:
         ).fetchall()
 
 
+def is_live(connection: Connection, job_id: int) -> bool:
+    """Whether it has not ended."""
+    with translated(connection), connection.cursor(row_factory=scalar_row) as cursor:
+        found = cursor.execute(
+            "select exists (select from penstock.v_job where job_id = %s and finished_at is null)", [job_id]
+        ).fetchone()
+    return bool(found)
+
+
 def result(connection: Connection, job_id: int) -> Any:
     """What the job's handler returned, None when it returned nothing."""
     with translated(connection), connection.cursor(row_factory=scalar_row) as cursor:

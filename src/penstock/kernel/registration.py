@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.catalog.entry import Entry
+from penstock.catalog.graph_data import graph_data
+from penstock.catalog.playbook import PlaybookSpec
 from penstock.credentials import Credentials
 from penstock.errors import CredentialError
 from penstock.kernel import catalog
 from penstock.kernel.connection import Connection
+from penstock.model import Json
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,31 @@ def register(
         _check_aliases(entry, credentials)
     made: list[Registered] = []
     with connection.transaction():
-        for entry in sorted(entries, key=lambda one: one.kind != "Playbook"):
-            version, created = catalog.register(connection, entry.path, entry.kind, entry.content, entry.source, actor)
+        for entry in _in_order(entries):
+            version, created = catalog.register(
+                connection, entry.path, entry.kind, entry.content, entry.source, actor, _graph(entry)
+            )
             made.append(Registered(entry.path, entry.kind, version, created, entry.unused))
     return made
+
+
+def _in_order(entries: Sequence[Entry]) -> list[Entry]:
+    """Playbooks before those that start them, and all of them before subscriptions."""
+    left = {entry.path: entry for entry in sorted(entries, key=lambda one: one.kind != "Playbook")}
+    ordered: list[Entry] = []
+    while left:
+        # of playbooks that start one another in a circle, none can be the first: the database says which is missing
+        free = [one for one in left.values() if not set(one.spec.playbooks()) & left.keys()] or [
+            next(iter(left.values()))
+        ]
+        ordered += free
+        for one in free:
+            del left[one.path]
+    return ordered
+
+
+def _graph(entry: Entry) -> Json | None:
+    return graph_data(entry.spec) if isinstance(entry.spec, PlaybookSpec) else None
 
 
 def _check_aliases(entry: Entry, credentials: Credentials) -> None:

@@ -16,7 +16,8 @@ grant usage on schema penstock to workflow_admin, dot_executor, penstock_produce
 -- Looking is for everybody with a role; jobs and events hold refs and safe scalars only.
 grant select on penstock.job, penstock.v_job, penstock.v_queue_health, penstock.v_job_queue_backlog, penstock.v_execution_event,
   penstock.v_dead_letter, penstock.v_job_queue_dead_letter_open, penstock.v_executor_subscription_health, penstock.job_move,
-  penstock.catalog, penstock.v_subscription, penstock.v_execution, penstock.v_ingest_position,
+  penstock.catalog, penstock.v_execution_step, penstock.v_job_awaiting,
+  penstock.v_subscription, penstock.v_execution, penstock.v_ingest_position,
   penstock.v_subscription_event
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 -- views call it with the rights of whoever looks
@@ -30,20 +31,26 @@ grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.
   penstock.iu_sql_event_route, penstock.sql_event_route_note, penstock.v_sql_event_route_active, penstock.event_subscription,
   penstock.event_broadcast, penstock.v_subscription_broadcast_used, penstock.v_event_cursor, penstock.iu_outbound_route,
   penstock.iu_route_worker_cursor, penstock.iu_route_attempt, penstock.v_iu_route_worker_status, penstock.v_iu_route_attempt_recent,
-  penstock.v_iu_route_dead_letter_open
+  penstock.v_iu_route_dead_letter_open, penstock.playbook_step, penstock.playbook_arc, penstock.job_workflow, penstock.job_step,
+  penstock.job_join, penstock.job_loop
   to workflow_admin, dot_executor, penstock_reader;
 
 -- Producers ask for jobs and record facts.
 grant execute on function penstock.fn_job_enqueue, penstock.fn_job_enqueue_many, penstock.fn_job_cancel, penstock.fn_iu_emit_event,
-  penstock.fn_execute_batch, penstock.fn_sql_event_call, penstock.sql_call_statement, penstock.sql_call_done,
+  penstock.fn_execute_batch, penstock.fn_mot_graph_emit, penstock.fn_sql_event_call, penstock.sql_call_statement, penstock.sql_call_done,
   penstock.array_text
-  to penstock_producer, dot_executor, penstock_mot, penstock_pipeline, penstock_gateway, workflow_admin;
+  to penstock_producer, dot_executor, penstock_pipeline, penstock_gateway, workflow_admin;
+-- MOT hands out work, and does nothing else. Who started an execution may move it, and who was asked may answer: the functions look.
+grant execute on function penstock.fn_mot_graph_emit to penstock_mot;
+grant execute on function penstock.fn_execution_move, penstock.fn_job_resume
+  to penstock_producer, dot_executor, penstock_pipeline, penstock_gateway, workflow_admin;
 
 -- Executors claim and report.
 grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock.fn_job_release, penstock.fn_job_finish,
   penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick,
   penstock.fn_queue_reap_stale_leases, penstock.fn_outbox_tick, penstock.fn_consumer_dispatch, penstock.fn_consumer_dispatch_run,
-  penstock.fn_iu_route_worker_run, penstock.fn_iu_route_deliver, penstock.fn_iu_route_sent
+  penstock.fn_iu_route_worker_run, penstock.fn_iu_route_deliver, penstock.fn_iu_route_sent, penstock.fn_job_await, penstock.fn_job_child,
+  penstock.fn_job_child_ended
   to dot_executor, workflow_admin;
 
 -- Operators decide.
@@ -71,4 +78,5 @@ grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release
 grant usage on sequence penstock.job_id_seq to penstock_pipeline;
 
 -- Bodies and inputs are data: for those who run them, and for operators.
-grant select on penstock.ingest_message, penstock.execution_input, penstock.ingest_dead_letter to dot_executor, workflow_admin;
+grant select on penstock.ingest_message, penstock.execution_input, penstock.job_item, penstock.ingest_dead_letter
+  to dot_executor, workflow_admin;

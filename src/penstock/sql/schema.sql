@@ -51,6 +51,18 @@ CREATE TYPE penstock.consumer_plan AS (
 	depth smallint
 );
 
+-- Name: execution_parent; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.execution_parent AS (
+	job_id bigint,
+	execution_id bigint,
+	actor text,
+	depth smallint,
+	waits boolean,
+	causation_event_id uuid,
+	causation_depth smallint
+);
+
 -- Name: ingest_verdict; Type: TYPE; Schema: penstock; Owner: -
 
 CREATE TYPE penstock.ingest_verdict AS (
@@ -117,6 +129,15 @@ CREATE TYPE penstock.job_status AS ENUM (
     'cancelled'
 );
 
+-- Name: join_count; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.join_count AS (
+	execution_id bigint,
+	step_id bigint,
+	arcs integer,
+	via bigint[]
+);
+
 -- Name: playbook_target; Type: TYPE; Schema: penstock; Owner: -
 
 CREATE TYPE penstock.playbook_target AS (
@@ -126,7 +147,10 @@ CREATE TYPE penstock.playbook_target AS (
 	executor penstock.executor_kind,
 	pool text,
 	lane text,
-	max_attempts smallint
+	max_attempts smallint,
+	step_id bigint,
+	step text,
+	is_single boolean
 );
 
 -- Name: sql_route_context; Type: TYPE; Schema: penstock; Owner: -
@@ -138,6 +162,35 @@ CREATE TYPE penstock.sql_route_context AS (
 	causation_depth smallint,
 	trace text,
 	expires_at timestamp with time zone
+);
+
+-- Name: step_end; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.step_end AS (
+	execution_id bigint,
+	step_id bigint,
+	visit smallint,
+	item integer,
+	job_id bigint,
+	how text,
+	next text[],
+	items jsonb
+);
+
+-- Name: step_start; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.step_start AS (
+	execution_id bigint,
+	step_id bigint,
+	visit smallint,
+	item integer,
+	job_id bigint,
+	from_job bigint,
+	via bigint[],
+	hold text,
+	value jsonb,
+	process_after timestamp with time zone,
+	is_again boolean
 );
 
 -- Name: actor_checked(text); Type: FUNCTION; Schema: penstock; Owner: -
@@ -179,6 +232,58 @@ CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN COALESCE(((split_part(p_actor, ':'::text, 1) = ANY (ARRAY['role'::text, 'agency'::text, 'user'::text, 'agent'::text, 'consumer'::text, 'system'::text])) AND ((strpos(p_actor, ':'::text) >= 2) AND (strpos(p_actor, ':'::text) <= (length(p_actor) - 1))) AND (length(p_actor) <= 210) AND ((p_actor COLLATE "C") !~ '[[:space:][:cntrl:]]'::text)), false);
 
+-- Name: arcs_followed(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.arcs_followed(p_ends penstock.step_end[]) RETURNS penstock.step_start[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_starts penstock.step_start[];
+  v_counts penstock.join_count[];
+begin
+  with ended as materialized (
+    select e.*, e.how = 'done' and e.next is null and exists (
+             select from penstock.playbook_arc a where a.from_step = e.step_id and a.is_conditional) as is_open
+      from unnest(p_ends) with ordinality e
+  ), taken as materialized (
+    select e.execution_id, e.ordinality, e.job_id, a.*
+      from ended e
+      join penstock.playbook_arc a on a.from_step = e.step_id
+      join penstock.playbook_step t on t.step_id = a.to_step
+     where not e.is_open
+       and case e.how when 'done' then a.kind = 'next' and (e.next is null or t.step = any (e.next))
+                      when 'failed' then a.kind = 'error' when 'late' then a.kind = 'late' else false end
+  ), skipped as (
+    select e.execution_id, a.skips, a.skip_counts
+      from ended e
+      join penstock.playbook_leaving l on l.step_id = e.step_id
+      join penstock.playbook_arc a on a.arc_id = l.arc_id
+     where not e.is_open
+       and not exists (select from taken k where k.ordinality = e.ordinality and (k.is_inside or k.arc_id = a.arc_id))
+  ), settled as (
+    select k.execution_id, k.to_step, 1 as arcs, k.from_step as via from taken k where k.is_join
+    union all
+    select s.execution_id, u.step, u.count, null from skipped s cross join lateral unnest(s.skips, s.skip_counts) u(step, count)
+  )
+  select array(
+           select row(e.execution_id, e.step_id, e.visit, -1, null, e.job_id, null, null, null, null, false)::penstock.step_start
+             from ended e where e.is_open order by e.ordinality)
+         || array(
+           select row(k.execution_id, k.to_step,
+                      case when k.is_inside then (select coalesce(max(j.visit), 0) + 1 from penstock.job_step j
+                                                   where j.execution_id = k.execution_id and j.step_id = k.to_step) else 1 end,
+                      0, null, k.job_id, array[k.from_step], null, null, null, false)::penstock.step_start
+             from taken k where not k.is_join order by k.ordinality, k.ordinal),
+         array(
+           select row(s.execution_id, s.to_step, sum(s.arcs),
+                      coalesce(array_agg(s.via) filter (where s.via is not null), '{}'))::penstock.join_count
+             from settled s group by s.execution_id, s.to_step)
+    into v_starts, v_counts;
+  return v_starts || penstock.joins_settled(v_counts);
+end
+$$;
+
 -- Name: array_text(jsonb, boolean); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) RETURNS text
@@ -212,6 +317,7 @@ declare
   v_errors jsonb[];
   v_dead bigint[];
 begin
+  perform penstock.workflows_locked(p_job_ids);
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   select array_agg(h.ordinality), array_agg(h.job_id), array_agg(penstock.error_bounded(h.error)),
          array_agg(h.job_id) filter (where h.attempt >= h.max_attempts or h.error @> '{"permanent": true}')
@@ -232,15 +338,105 @@ begin
     from penstock.job_queue q join unnest(v_held, v_errors) x(job_id, error) on x.job_id = q.job_id
    where q.job_id = any (v_held);
   update penstock.job_queue q
-     set status = 'retrying', process_after = clock_timestamp() + penstock.retry_delay_ms(q.attempt) * interval '1 millisecond',
+     set status = 'retrying', process_after = clock_timestamp() + penstock.retry_delay_ms(q.attempt, q.step_id) * interval '1 millisecond',
          reaped = q.reaped + (p_reason = 'lease_expired')::integer,
          lease_token = null, lease_until = null, leased_by = null, started_at = null, rule = null
    where q.job_id = any (v_held) and (v_dead is null or q.job_id <> all (v_dead));
+  perform penstock.steps_hold(v_held);
   if v_dead is not null then
     perform penstock.jobs_bury(v_dead, p_reason);
   end if;
   return query select h.ordinal, case when h.job_id = any (v_dead) then 'dead_lettered'::penstock.job_status else 'retrying' end
                  from unnest(v_ordinals, v_held) h(ordinal, job_id);
+end
+$$;
+
+-- Name: awaiting_done(bigint[], jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.awaiting_done(p_job_ids bigint[], p_result jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_lanes text[];
+  v_ends penstock.step_end[];
+begin
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  with gone as (
+    delete from penstock.job_queue q where q.job_id = any (p_job_ids) returning q.*
+  ), unasked as (
+    delete from penstock.job_await a where a.job_id = any (p_job_ids)
+  ), ended as (
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, attempt, status)
+    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.attempt, 'succeeded' from gone g
+  ), answered as (
+    insert into penstock.job_result (job_id, result) select g.job_id, p_result from gone g where p_result is not null
+  )
+  select array_agg(g.lane) filter (where g.lane is not null),
+         array_agg(row(g.execution_id, g.step_id, g.visit, g.item, g.job_id, 'done', null, null)::penstock.step_end order by g.job_id)
+           filter (where g.execution_id is not null)
+    into v_lanes, v_ends from gone g;
+  if v_lanes is not null then
+    perform penstock.lanes_advance(v_lanes);
+  end if;
+  if v_ends is not null then
+    perform penstock.steps_end(v_ends);
+  end if;
+end
+$$;
+
+-- Name: awaiting_due(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.awaiting_due(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_due bigint[] := array(select q.job_id from penstock.job_queue q where q.status = 'awaiting' and q.process_after <= v_now
+                           order by q.process_after limit p_limit);
+  v_wanted bigint[];
+  v_free bigint[];
+  v_resumed bigint[];
+  v_expired bigint[];
+begin
+  if v_due = '{}' then
+    return 0;
+  end if;
+  v_wanted := array(select distinct q.execution_id from penstock.job_queue q where q.job_id = any (v_due) and q.execution_id is not null);
+  v_free := array(select w.execution_id from penstock.job_workflow w where w.execution_id = any (v_wanted)
+                   order by w.execution_id for update skip locked);
+  select array_agg(d.job_id) filter (where d.on_due = 'resume'), array_agg(d.job_id) filter (where d.on_due = 'expire')
+    into v_resumed, v_expired
+    from (select q.job_id, a.on_due from penstock.job_queue q join penstock.job_await a on a.job_id = q.job_id
+           where q.job_id = any (v_due) and q.status = 'awaiting' and q.process_after <= v_now
+             and (q.execution_id is null or q.execution_id = any (v_free))
+           order by q.job_id for update of q skip locked) d;
+  if v_resumed is not null then
+    perform penstock.awaiting_done(v_resumed, null);
+  end if;
+  if v_expired is not null then
+    perform penstock.awaiting_failed(v_expired, 'deadline', '{"type": "Deadline", "message": "nobody answered in time"}');
+  end if;
+  return coalesce(cardinality(v_resumed), 0) + coalesce(cardinality(v_expired), 0);
+end
+$$;
+
+-- Name: awaiting_failed(bigint[], text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.awaiting_failed(p_job_ids bigint[], p_reason text, p_error jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  delete from penstock.job_await a where a.job_id = any (p_job_ids);
+  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, attempt, status, reason, error)
+  select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.attempt, 'dead_lettered', p_reason, p_error
+    from penstock.job_queue q where q.job_id = any (p_job_ids);
+  perform penstock.jobs_bury(p_job_ids, p_reason);
 end
 $$;
 
@@ -425,13 +621,18 @@ CREATE FUNCTION penstock.cancelled_settle(p_job_ids bigint[], p_tokens bigint[],
     AS $$
 declare
   v_lanes text[];
+  v_ends penstock.step_end[];
+  v_wanted bigint[] := array(select distinct q.execution_id from penstock.job_queue q
+                              where q.job_id = any (p_job_ids) and q.cancel_requested and q.execution_id is not null);
+  v_free bigint[] := array(select w.execution_id from penstock.job_workflow w where w.execution_id = any (v_wanted)
+                            order by w.execution_id for update skip locked);
 begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   with held as materialized (
     select q.job_id
       from penstock.job_queue q join unnest(p_job_ids, p_tokens) x(job_id, token) on x.job_id = q.job_id and x.token = q.lease_token
      where q.job_id = any (p_job_ids) and q.cancel_requested and q.status in ('leased', 'running')
-       and (p_rules is null or q.rule = any (p_rules))
+       and (p_rules is null or q.rule = any (p_rules)) and (q.execution_id is null or q.execution_id = any (v_free))
      order by q.job_id for update of q
   ), gone as (
     delete from penstock.job_queue q using held h where q.job_id = any (p_job_ids) and q.job_id = h.job_id
@@ -441,9 +642,16 @@ begin
     select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'cancelled', 'cancelled'
       from gone g
   )
-  select array_agg(g.lane) filter (where g.lane is not null) into v_lanes from gone g;
+  select array_agg(g.lane) filter (where g.lane is not null),
+         array_agg(row(g.execution_id, g.step_id, g.visit, g.item, g.job_id, case when w.status = 'cancelling' then 'gone' else 'stuck' end,
+                       null, null)::penstock.step_end) filter (where g.execution_id is not null)
+    into v_lanes, v_ends
+    from gone g left join penstock.job_workflow w on w.execution_id = g.execution_id;
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
+  end if;
+  if v_ends is not null then
+    perform penstock.steps_end(v_ends);
   end if;
 end
 $$;
@@ -459,6 +667,12 @@ CREATE FUNCTION penstock.catalog_playbooks(p_kind text, p_content jsonb) RETURNS
   select jsonb_array_elements_text(d -> 'allowed')
     from jsonb_array_elements(coalesce(p_content #> '{spec,headers,directives}', '[]')) d
    where p_kind = 'Subscription' and d ->> 'controls' = 'dispatch.playbook'
+  union
+  select t ->> 'path'
+    from jsonb_array_elements(case when p_kind = 'Playbook' then p_content -> 'workflow' else '[]' end) s
+   cross join lateral jsonb_array_elements(
+     case jsonb_typeof(s -> 'tool') when 'array' then s -> 'tool' else jsonb_build_array(s -> 'tool') end) t
+   where t ->> 'kind' = 'playbook'
 $$;
 
 -- Name: catalog_pools(text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
@@ -875,6 +1089,7 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
        '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
       ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
+      ('^execution\.(max_depth|loop\.max_items)$', '^[1-9][0-9]{0,5}$', 'a number, 1 to 999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
     ) a(keys, pattern, words)
    where p_key ~ a.keys
@@ -1856,41 +2071,38 @@ begin
 end
 $$;
 
--- Name: execute_one(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: execution_cancelled(bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.execute_one(p_request jsonb) RETURNS TABLE(execution_id bigint, created boolean)
+CREATE FUNCTION penstock.execution_cancelled(p_execution_id bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-#variable_conflict use_column
 declare
-  v_job_id bigint := nextval('penstock.job_id_seq');
-  v_target penstock.playbook_target;
-  v_request penstock.job_request;
-  v_unknown text;
+  v_lanes text[];
+  v_ends penstock.step_end[];
 begin
-  select min(k) into v_unknown from jsonb_object_keys(p_request) k
-   where k not in ('playbook', 'payload', 'idempotency_key', 'pool', 'trace', 'priority', 'process_after', 'correlation_id', 'actor');
-  if v_unknown is not null then
-    raise exception using errcode = 'PS011', message = format('unknown field %s', v_unknown);
+  update penstock.job_workflow w set status = 'cancelling' where w.execution_id = p_execution_id;
+  perform penstock.execution_jobs_locked(p_execution_id);
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  update penstock.job_queue q set cancel_requested = true
+   where q.execution_id = p_execution_id and q.status in ('leased', 'running');
+  with gone as (
+    delete from penstock.job_queue q where q.execution_id = p_execution_id and q.status not in ('leased', 'running') returning q.*
+  ), unasked as (
+    delete from penstock.job_await a using gone g where a.job_id = g.job_id
+  ), ended as (
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
+    select g.job_id, clock_timestamp(), 0, g.enqueued_at, g.attempt, 'cancelled', 'cancelled' from gone g
+  )
+  select array_agg(g.lane) filter (where g.lane is not null and g.status in ('ready', 'awaiting', 'retrying')),
+         array_agg(row(g.execution_id, g.step_id, g.visit, g.item, g.job_id, 'gone', null, null)::penstock.step_end)
+    into v_lanes, v_ends from gone g;
+  if v_lanes is not null then
+    perform penstock.lanes_advance(v_lanes);
   end if;
-  v_target := (penstock.playbook_targets(array[p_request ->> 'playbook']))[1];
-  if v_target.path is null then
-    raise exception using errcode = 'PS016', message = format('the playbook %s is not in the catalog', p_request ->> 'playbook'),
-      hint = 'penstock catalog list shows what is.';
+  if v_ends is not null then
+    perform penstock.steps_end(v_ends);
   end if;
-  perform penstock.execution_input_check(p_request -> 'payload');
-  -- jobs of all playbooks that use a tool are of one kind: the path keeps their keys apart
-  v_request := row(1, v_job_id, v_target.job_kind, v_target.path || ':' || (p_request ->> 'idempotency_key'), v_target.executor, null, null,
-    case when p_request -> 'payload' is not null then 'penstock://input/' || v_job_id end, null,
-    coalesce((p_request ->> 'priority')::integer, 0), (p_request ->> 'process_after')::timestamptz, p_request ->> 'correlation_id', null,
-    coalesce(p_request ->> 'actor', 'role:' || penstock.caller()), coalesce(p_request ->> 'pool', v_target.pool, 'shared'),
-    v_target.lane, null, p_request ->> 'trace', v_target.max_attempts, null, v_target.ref, null, null)::penstock.job_request;
-  select i.job_id, i.created into execution_id, created from penstock.job_insert(array[v_request]) i;
-  if created and p_request -> 'payload' is not null then
-    insert into penstock.execution_input (execution_id, input) values (execution_id, p_request -> 'payload');
-  end if;
-  return next;
 end
 $$;
 
@@ -1909,6 +2121,226 @@ begin
       octet_length(p_input::text), penstock.config_text('execution.input.max_bytes', '1048576')),
       hint = 'Keep large data elsewhere and pass its address.';
   end if;
+end
+$$;
+
+-- Name: execution_jobs_locked(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_jobs_locked(p_execution_id bigint) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_locked bigint[] := '{}';
+  v_found bigint[];
+begin
+  loop
+    v_found := array(select q.job_id from penstock.job_queue q where q.execution_id = p_execution_id order by q.job_id for update);
+    exit when v_found <@ v_locked;
+    v_locked := v_found;
+  end loop;
+  return v_found;
+end
+$$;
+
+-- Name: execution_paused(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_paused(p_execution_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_jobs bigint[];
+begin
+  update penstock.job_workflow w set status = 'paused' where w.execution_id = p_execution_id;
+  v_jobs := penstock.execution_jobs_locked(p_execution_id);
+  perform penstock.steps_hold(v_jobs);
+  -- what waits for its lane waits for the execution now
+  update penstock.job_queue q set hold = 'paused' where q.job_id = any (v_jobs) and q.status = 'blocked' and q.hold is null;
+end
+$$;
+
+-- Name: execution_requests_check(jsonb, penstock.playbook_target[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_requests_check(p_requests jsonb, p_targets penstock.playbook_target[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_fields text[] := array['playbook', 'payload', 'idempotency_key', 'pool', 'trace', 'priority', 'process_after', 'correlation_id',
+                           'actor'];
+  v_max bigint := penstock.config_text('execution.input.max_bytes', '1048576')::bigint;
+  v_bad jsonb;
+begin
+  select r into v_bad from jsonb_array_elements(p_requests) r
+   where case when jsonb_typeof(r) = 'object' then r - v_fields <> '{}' else true end limit 1;
+  if found then
+    raise exception using errcode = 'PS011', message = case when jsonb_typeof(v_bad) <> 'object' then 'a request is no object'
+      else format('unknown field %s', (select min(k) from jsonb_object_keys(v_bad - v_fields) k)) end;
+  end if;
+  select r into v_bad from jsonb_array_elements(p_requests) r
+   where not exists (select from unnest(p_targets) t where t.path = r ->> 'playbook') limit 1;
+  if found then
+    raise exception using errcode = 'PS016', message = format('the playbook %s is not in the catalog', v_bad ->> 'playbook'),
+      hint = 'penstock catalog list shows what is.';
+  end if;
+  select r -> 'payload' into v_bad from jsonb_array_elements(p_requests) r
+   where r ? 'payload' and (jsonb_typeof(r -> 'payload') <> 'object' or octet_length((r -> 'payload')::text) > v_max) limit 1;
+  if found then
+    perform penstock.execution_input_check(v_bad);
+  end if;
+end
+$$;
+
+-- Name: execution_resumed(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_resumed(p_execution_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[];
+begin
+  update penstock.job_workflow w set status = 'running' where w.execution_id = p_execution_id;
+  perform penstock.execution_jobs_locked(p_execution_id);
+  with freed as (
+    update penstock.job_queue q
+       set hold = null, status = case when q.process_after > now() then 'scheduled'::penstock.job_status
+                                      when q.lane is null then 'ready' else 'blocked' end
+     where q.execution_id = p_execution_id and q.hold = 'paused'
+    returning q.lane, q.status)
+  select array_agg(distinct f.lane) filter (where f.lane is not null and f.status = 'blocked') into v_lanes from freed f;
+  if v_lanes is not null then
+    perform penstock.lanes_settle(v_lanes);
+  end if;
+  perform penstock.wake(array['']);
+end
+$$;
+
+-- Name: execution_retried(bigint, bigint, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_retried(p_execution_id bigint, p_job_id bigint, p_actor penstock.actor_ref) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_again penstock.step_start[];
+begin
+  with stuck as (
+    update penstock.job_step t set is_stuck = false
+     where t.execution_id = p_execution_id and t.is_stuck and (p_job_id is null or t.job_id = p_job_id)
+    returning t.*)
+  select array_agg(row(s.execution_id, s.step_id, s.visit, case when o.is_done then -1 else s.item end, null, s.job_id, s.via, null,
+                       i.item, null, not o.is_done)::penstock.step_start order by s.job_id)
+    into v_again
+    from stuck s
+    left join penstock.job_item i on i.job_id = s.job_id
+   cross join lateral (select exists (select from penstock.job_outcome o where o.job_id = s.job_id and o.status = 'succeeded')) o(is_done);
+  if v_again is null then
+    return 0;
+  end if;
+  update penstock.job_workflow w
+     set status = case when w.status = 'failed' then 'running' else w.status end, finished_at = null,
+         open = w.open + cardinality(v_again), stuck = w.stuck - cardinality(v_again)
+   where w.execution_id = p_execution_id;
+  perform penstock.steps_start(v_again);
+  update penstock.job_dead_letter d
+     set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_job_id = t.job_id
+    from unnest(v_again) a
+    join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (a.execution_id, a.step_id, a.visit, greatest(a.item, 0))
+   where d.job_id = a.from_job and d.resolved_at is null;
+  return cardinality(v_again);
+end
+$$;
+
+-- Name: executions_start(jsonb, penstock.execution_parent); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.executions_start(p_requests jsonb, p_parent penstock.execution_parent) RETURNS TABLE(ordinal integer, execution_id bigint, created boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_targets penstock.playbook_target[] := penstock.playbook_targets(array(
+    select distinct r ->> 'playbook' from jsonb_array_elements(p_requests) r));
+  v_rows penstock.job_request[];
+  v_new penstock.job_request[];
+begin
+  perform penstock.execution_requests_check(p_requests, v_targets);
+  -- jobs of all playbooks that use a tool are of one kind: the path keeps their keys apart
+  v_rows := array(
+    select row(r.ordinality, i.id, t.job_kind, t.path || ':' || r.idempotency_key, t.executor, null, null,
+               case when r.payload is not null then 'penstock://input/' || i.id end, null, coalesce(r.priority, 0), r.process_after,
+               r.correlation_id, (p_parent).causation_event_id, coalesce((p_parent).actor, r.actor, 'role:' || penstock.caller()),
+               coalesce(r.pool, t.pool, 'shared'), t.lane, null, r.trace, t.max_attempts, null, t.ref, null,
+               (p_parent).causation_depth)::penstock.job_request
+      from rows from (jsonb_to_recordset(p_requests) as (
+             playbook text, payload jsonb, idempotency_key text, pool text, trace text, priority integer, process_after timestamptz,
+             correlation_id text, actor text)) with ordinality r
+      join unnest(v_targets) t on t.path = r.playbook
+     cross join lateral (select nextval('penstock.job_id_seq') + 0 * r.ordinality) i(id)
+     order by r.ordinality);
+  if (p_parent).job_id is null then
+    perform penstock.job_request_check(v_rows);
+  elsif exists (select from unnest(v_rows) r where penstock.job_request_fault(r, null) is not null) then
+    perform penstock.job_request_refuse(v_rows);
+  end if;
+  v_new := case when exists (select from unnest(v_rows) r where r.idempotency_key is not null)
+                then penstock.job_request_once(v_rows) else v_rows end;
+  perform penstock.executions_write(v_new, v_targets, p_requests, p_parent);
+  if cardinality(v_new) = cardinality(v_rows) then
+    return query select r.ordinal, r.job_id, true from unnest(v_rows) r;
+    return;
+  end if;
+  return query
+    select r.ordinal, coalesce(n.job_id, k.ref::bigint), n.ordinal is not null
+      from unnest(v_rows) r
+      left join unnest(v_new) n on n.ordinal = r.ordinal
+      left join penstock.once_key k on n.ordinal is null and k.scope = 'job:' || r.kind and k.key = r.idempotency_key
+     order by r.ordinal;
+end
+$$;
+
+-- Name: executions_write(penstock.job_request[], penstock.playbook_target[], jsonb, penstock.execution_parent); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.executions_write(p_rows penstock.job_request[], p_targets penstock.playbook_target[], p_requests jsonb, p_parent penstock.execution_parent) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_single penstock.job_request[] := p_rows;
+  v_steps penstock.step_start[] := '{}';
+begin
+  if (p_parent).job_id is not null or exists (select from unnest(p_targets) t where not t.is_single) then
+    v_single := array(select r from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
+                       where t.is_single and (p_parent).waits is not true order by r.ordinal);
+    insert into penstock.job_workflow (
+      execution_id, started_at, playbook_ref, open, priority, pool, payload_ref, correlation_id, causation_event_id, causation_depth, trace,
+      actor, idempotency_key, parent_job, parent_execution, depth)
+    select r.job_id, now(), r.playbook_ref, 1, r.priority, p_requests -> (r.ordinal - 1) ->> 'pool', r.payload_ref, r.correlation_id,
+           r.causation_event_id, r.causation_depth, r.trace, r.actor, r.idempotency_key,
+           case when (p_parent).waits then (p_parent).job_id end, (p_parent).execution_id, coalesce((p_parent).depth + 1, 0)
+      from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
+     where not t.is_single or (p_parent).waits;
+    v_steps := array(
+      select row(r.job_id, s.step_id, 1, 0, r.job_id, null, null, null, null, r.process_after, false)::penstock.step_start
+        from unnest(p_rows) r
+        join unnest(p_targets) t on t.ref = r.playbook_ref
+        join penstock.playbook_step s on s.path = t.path and s.version = split_part(t.ref, '@', 2)::integer and s.is_start
+       where not t.is_single or (p_parent).waits
+       order by r.ordinal);
+  end if;
+  if cardinality(v_steps) > 0 then
+    perform penstock.steps_start(v_steps);
+  end if;
+  if cardinality(v_single) > 0 then
+    perform penstock.job_insert(v_single, true);
+    update penstock.job_queue q set step_id = t.step_id
+      from unnest(v_single) r join unnest(p_targets) t on t.ref = r.playbook_ref
+     where t.step_id is not null and q.job_id = r.job_id;
+  end if;
+  insert into penstock.execution_input (execution_id, input)
+  select r.job_id, p_requests -> (r.ordinal - 1) -> 'payload' from unnest(p_rows) r where r.payload_ref is not null;
 end
 $$;
 
@@ -1947,6 +2379,25 @@ begin
 end
 $$;
 
+-- Name: failures_handled(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.failures_handled(p_ends penstock.step_end[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  with closed as (
+    update penstock.job_dead_letter d
+       set resolved_at = now(), resolved_by = 'system:playbook', resolution = 'on_error'
+      from unnest(p_ends) e where e.how <> 'stuck' and d.job_id = e.job_id and d.resolved_at is null
+    returning d.job_id, d.error, d.reason
+  )
+  insert into penstock.job_result (job_id, result)
+  select c.job_id, jsonb_build_object('error', coalesce(c.error, jsonb_build_object('type', c.reason))) from closed c
+  on conflict do nothing;
+end
+$$;
+
 -- Name: fn_actor_binding_set(text, text, boolean, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean DEFAULT true, p_actor text DEFAULT NULL::text) RETURNS void
@@ -1972,9 +2423,9 @@ begin
 end
 $$;
 
--- Name: fn_catalog_register(text, text, jsonb, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_catalog_register(text, text, jsonb, text, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text DEFAULT NULL::text) RETURNS TABLE(version integer, created boolean)
+CREATE FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text DEFAULT NULL::text, p_graph jsonb DEFAULT NULL::jsonb) RETURNS TABLE(version integer, created boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1993,11 +2444,14 @@ begin
     return query select v_last.version, false;
     return;
   end if;
-  perform penstock.catalog_refs_check(p_kind, p_content);
   insert into penstock.catalog (path, version, kind, content, source, registered_by)
   values (p_path, coalesce(v_last.version, 0) + 1, p_kind, p_content, p_source, v_actor);
+  -- after it is there: a playbook may start itself
+  perform penstock.catalog_refs_check(p_kind, p_content);
   if p_kind = 'Subscription' then
     perform penstock.subscription_registered(p_path, coalesce(v_last.version, 0) + 1, v_actor);
+  else
+    perform penstock.playbook_graph_write(p_path, coalesce(v_last.version, 0) + 1, p_content, p_graph);
   end if;
   return query select coalesce(v_last.version, 0) + 1, true;
 end
@@ -2392,14 +2846,70 @@ begin
   if jsonb_typeof(p_requests) is distinct from 'array' or jsonb_array_length(p_requests) not between 1 and 1000 then
     raise exception using errcode = 'PS011', message = 'p_requests is not an array of 1 to 1,000 objects';
   end if;
+  begin
+    return query select e.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
+                   from penstock.executions_start(p_requests, null) e;
+    return;
+  exception when others then
+    null;  -- each alone says which it was
+  end;
   for v_request in select r.value, r.ordinality::integer as ordinal from jsonb_array_elements(p_requests) with ordinality r loop
     begin
       return query select v_request.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
-                     from penstock.execute_one(v_request.value) e;
+                     from penstock.executions_start(jsonb_build_array(v_request.value), null) e;
     exception when others then
       return query select v_request.ordinal, null::bigint, 'refused', format('%s: %s', sqlstate, sqlerrm);
     end;
   end loop;
+end
+$$;
+
+-- Name: fn_execution_move(bigint, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_workflow penstock.job_workflow;
+  v_status text;
+  v_child bigint;
+begin
+  if p_action is null or p_action not in ('cancel', 'pause', 'resume', 'retry') then
+    raise exception using errcode = 'PS011', message = format('%L is no move of an execution: cancel, pause, resume or retry', p_action);
+  end if;
+  select * into v_workflow from penstock.job_workflow w where w.execution_id = p_execution_id for update;
+  if not found then
+    return penstock.single_moved(p_execution_id, p_action, p_actor);
+  end if;
+  perform penstock.actor_checked(v_workflow.actor);
+  if v_workflow.status <> all (case p_action when 'cancel' then array['running', 'paused', 'cancelling'] when 'pause' then array['running']
+                                             when 'resume' then array['paused'] else array['failed'] end) then
+    raise exception using errcode = 'PS009',
+      message = format('execution %s is %s: it cannot %s', p_execution_id, v_workflow.status,
+                       case p_action when 'cancel' then 'be cancelled' when 'retry' then 'be retried' else p_action end);
+  end if;
+  perform penstock.happened(p_execution_id, 'execution_' || p_action, v_actor);
+  case p_action
+    when 'cancel' then perform penstock.execution_cancelled(p_execution_id);
+    when 'pause' then perform penstock.execution_paused(p_execution_id);
+    when 'resume' then perform penstock.execution_resumed(p_execution_id);
+    else perform penstock.execution_retried(p_execution_id, null, v_actor);
+  end case;
+  if p_action <> 'retry' then
+    for v_child in
+      select w.execution_id from penstock.job_workflow w
+       where w.parent_execution = p_execution_id and w.parent_job is not null
+         and w.status = any (case p_action when 'cancel' then array['running', 'paused'] when 'pause' then array['running']
+                                           else array['paused'] end)
+       order by w.execution_id
+    loop
+      perform penstock.fn_execution_move(v_child, p_action, p_actor);
+    end loop;
+  end if;
+  select w.status into v_status from penstock.job_workflow w where w.execution_id = p_execution_id;
+  return v_status;
 end
 $$;
 
@@ -2824,6 +3334,38 @@ begin
 end
 $_$;
 
+-- Name: fn_job_await(bigint, bigint, timestamp with time zone, text, text, text[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_on_due text DEFAULT 'expire'::text, p_callback_key text DEFAULT NULL::text, p_approvers text[] DEFAULT NULL::text[], p_prompt text DEFAULT NULL::text) RETURNS TABLE(job_id bigint, accepted boolean, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_done bigint[];
+begin
+  if p_on_due not in ('resume', 'expire') or length(p_callback_key) < 16 or length(p_prompt) > 2000 then
+    raise exception using errcode = 'PS011',
+      message = 'p_on_due is resume or expire, p_callback_key has 16 characters at least, p_prompt 2000 at most';
+  end if;
+  with moved as (
+    update penstock.job_queue q
+       set status = 'awaiting', process_after = p_until, lease_until = null, leased_by = null, rule = null
+     where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and not q.cancel_requested
+       and (v_rules is null or q.rule = any (v_rules))
+    returning q.job_id
+  ), asked as (
+    insert into penstock.job_await (job_id, on_due, key_hash, approvers, prompt)
+    select m.job_id, p_on_due, sha256(convert_to(p_callback_key, 'UTF8')), p_approvers, p_prompt from moved m
+    on conflict (job_id) do update set on_due = excluded.on_due, key_hash = excluded.key_hash, approvers = excluded.approvers,
+      prompt = excluded.prompt, asked_at = now()
+  )
+  select array_agg(1::bigint) into v_done from moved;
+  return query select * from penstock.job_answers(array[p_job_id], array[p_token], v_done, v_rules);
+end
+$$;
+
 -- Name: fn_job_cancel(bigint, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) RETURNS text
@@ -2832,6 +3374,7 @@ CREATE FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text DEFAULT NUL
     AS $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_workflows bigint[] := penstock.workflows_locked(array[p_job_id]);
   v_queue penstock.job_queue := penstock.job_locked(p_job_id, 'be cancelled');
 begin
   if v_queue.cancel_requested then
@@ -2844,12 +3387,81 @@ begin
   end if;
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   delete from penstock.job_queue q where q.job_id = p_job_id;
+  delete from penstock.job_await a where a.job_id = p_job_id;
   insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
   values (p_job_id, clock_timestamp(), 0, v_queue.enqueued_at, v_queue.attempt, 'cancelled', 'cancelled');
   if v_queue.lane is not null and v_queue.status in ('ready', 'awaiting', 'retrying') then
     perform penstock.lanes_advance(array[v_queue.lane]);
   end if;
+  if v_queue.execution_id = any (v_workflows) then
+    perform penstock.steps_end(array[row(v_queue.execution_id, v_queue.step_id, v_queue.visit, v_queue.item, p_job_id, 'stuck', null,
+                                         null)::penstock.step_end]);
+  end if;
   return 'cancelled';
+end
+$$;
+
+-- Name: fn_job_child(bigint, bigint, jsonb, boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_held penstock.job;
+  v_parent penstock.execution_parent;
+  v_depth integer;
+begin
+  select j.* into v_held from penstock.job_queue q join penstock.job j on j.job_id = q.job_id and j.enqueued_at = q.enqueued_at
+   where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and (v_rules is null or q.rule = any (v_rules))
+     for share of q;
+  if not found then
+    raise exception using errcode = 'PS009', message = format('job %s is not held under this token: it starts nothing', p_job_id);
+  end if;
+  if not exists (
+    select from penstock.catalog c
+     where c.path = split_part(v_held.playbook_ref, '@', 1) and c.version = split_part(v_held.playbook_ref, '@', 2)::integer
+       and p_request ->> 'playbook' in (select penstock.catalog_playbooks('Playbook', c.content))) then
+    raise exception using errcode = 'PS016', 
+      message = format('%s does not name the playbook %s', v_held.playbook_ref, p_request ->> 'playbook');
+  end if;
+  v_depth := coalesce((select w.depth from penstock.job_workflow w where w.execution_id = v_held.execution_id), 0);
+  if v_depth >= penstock.config_text('execution.max_depth', '16')::integer then
+    raise exception using errcode = 'PS011',
+      message = format('%s executions have started one another: %s is not started', v_depth + 1, p_request ->> 'playbook'),
+      hint = 'A playbook that starts itself needs an end; execution.max_depth is how deep it may go.';
+  end if;
+  v_parent := row(p_job_id, coalesce(v_held.execution_id, p_job_id), v_held.actor, v_depth, p_wait, v_held.causation_event_id,
+                  v_held.causation_depth);
+  return (select e.execution_id from penstock.executions_start(jsonb_build_array(
+    p_request || jsonb_build_object('idempotency_key', coalesce(p_request ->> 'idempotency_key', 'job:' || p_job_id))), v_parent) e);
+end
+$$;
+
+-- Name: fn_job_child_ended(bigint, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb DEFAULT NULL::jsonb) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_child penstock.job_workflow;
+begin
+  select * into v_child from penstock.job_workflow w where w.execution_id = p_execution_id and w.finished_at is not null;
+  perform penstock.workflows_locked(array[v_child.parent_job]);
+  perform from penstock.job_queue q where q.job_id = v_child.parent_job and q.status = 'awaiting' for update;
+  if not found then
+    return false;
+  end if;
+  if v_child.status = 'succeeded' then
+    perform penstock.awaiting_done(array[v_child.parent_job], p_result);
+  else
+    perform penstock.awaiting_failed(array[v_child.parent_job], 'child_' || v_child.status, jsonb_build_object(
+      'type', 'ChildEnded', 'message', format('execution %s of %s has %s', p_execution_id, v_child.playbook_ref,
+                                              case v_child.status when 'failed' then 'failed' else 'been cancelled' end)));
+  end if;
+  return true;
 end
 $$;
 
@@ -2877,7 +3489,8 @@ begin
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  if cardinality(v_claims) < p_limit and penstock.jobs_due() and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
+  if cardinality(v_claims) < p_limit and penstock.jobs_due()
+     and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) + penstock.awaiting_due(p_limit) > 0 then
     v_claims := v_claims
       || penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start, p_suspects);
   end if;
@@ -2893,6 +3506,8 @@ CREATE FUNCTION penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint, p_ac
     AS $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_execution bigint := (select w.execution_id from penstock.job_workflow w where w.execution_id = (
+    select (d.snapshot ->> 'execution_id')::bigint from penstock.job_dead_letter d where d.dead_letter_id = p_dead_letter_id) for update);
   v_letter penstock.job_dead_letter := penstock.dead_letter_locked(p_dead_letter_id);
   v_was penstock.job := jsonb_populate_record(null::penstock.job, v_letter.snapshot);
   v_new bigint := nextval('penstock.job_id_seq');
@@ -2900,6 +3515,9 @@ begin
   if v_letter.job_kind = 'route_deliver' then
     raise exception using errcode = 'PS014', message = format('dead letter job-%s is that of a delivery', p_dead_letter_id),
       hint = 'The next tick makes it a dead letter of its route: penstock tick, then penstock dlq list, and replay that.';
+  end if;
+  if v_execution is not null then
+    return penstock.step_replayed(v_execution, v_letter, v_actor);
   end if;
   perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
@@ -2994,14 +3612,27 @@ CREATE FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint[], p_
 #variable_conflict use_column
 declare
   v_rules bigint[] := penstock.caller_rules();
-  v_bad bigint[] := penstock.job_results_refused(p_results, p_next);
+  v_bad bigint[] := penstock.job_results_refused(p_results);
+  v_next bigint[];
   v_done bigint[];
   v_lanes text[];
 begin
   perform penstock.job_pairs_check(p_job_ids, p_tokens, p_results);
   perform penstock.job_pairs_check(p_job_ids, p_tokens, p_next);
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
-  select f.done, f.lanes into v_done, v_lanes from penstock.jobs_finished(p_job_ids, p_tokens, v_bad, v_rules) f;
+  if p_next is not null then
+    select f.done, f.bad, f.lanes into v_done, v_next, v_lanes
+      from penstock.steps_finished(p_job_ids, p_tokens, p_next, v_bad, v_rules) f;
+  end if;
+  if coalesce(cardinality(v_done), 0) < cardinality(p_job_ids) then
+    select v_done || f.done, v_lanes || f.lanes into v_done, v_lanes 
+      from penstock.jobs_finished(p_job_ids, p_tokens, v_bad || v_next, v_rules) f;
+  end if;
+  if p_next is null and coalesce(cardinality(v_done), 0) < cardinality(p_job_ids) and exists (
+       select from penstock.job_queue q where q.job_id = any (p_job_ids) and q.execution_id is not null) then
+    select v_done || f.done, f.bad, v_lanes || f.lanes into v_done, v_next, v_lanes
+      from penstock.steps_finished(p_job_ids, p_tokens, null, v_bad, v_rules) f;
+  end if;
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
   end if;
@@ -3016,7 +3647,7 @@ begin
     return;
   end if;
   return query
-    select a.job_id, a.accepted, case when a.reason = 'bad_result' and p_next[a.ordinality] is not null then 'bad_next' else a.reason end
+    select a.job_id, a.accepted, case when a.reason = 'bad_result' and a.ordinality = any (v_next) then 'bad_next' else a.reason end
       from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules) with ordinality a
      order by a.ordinality;
 end
@@ -3159,10 +3790,45 @@ begin
     returning h.ordinality, q.event_domain, h.until)
   select array_agg(r.ordinality), array_agg(distinct r.event_domain) filter (where r.until is null)
     into v_done, v_domains from released r;
+  perform penstock.steps_hold(p_job_ids);
   if v_domains is not null then
     perform penstock.wake(v_domains);
   end if;
   return query select * from penstock.job_answers(p_job_ids, p_tokens, v_done, v_rules);
+end
+$$;
+
+-- Name: fn_job_resume(bigint, text, jsonb, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text DEFAULT NULL::text, p_result jsonb DEFAULT NULL::jsonb, p_actor text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_await penstock.job_await;
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  perform penstock.workflows_locked(array[p_job_id]);
+  perform from penstock.job_queue q where q.job_id = p_job_id and q.status = 'awaiting' for update;
+  if not found then
+    raise exception using errcode = 'PS009', message = format('job %s does not wait for an answer: it is %s', p_job_id,
+      coalesce((select j.status from penstock.v_job j where j.job_id = p_job_id), 'unknown')),
+      hint = 'It may have been answered already, or not be there yet: penstock job show says.';
+  end if;
+  select * into v_await from penstock.job_await a where a.job_id = p_job_id;
+  if (p_callback_key is not null and v_await.key_hash is distinct from sha256(convert_to(p_callback_key, 'UTF8')))
+     or (p_callback_key is null and not penstock.caller_is_operator() and v_actor <> all (coalesce(v_await.approvers, '{}'))) then
+    raise exception using errcode = 'PS008', message = case when p_callback_key is not null
+        then format('this is not the callback key of job %s', p_job_id)
+        else format('%s was not asked by job %s', v_actor, p_job_id) end,
+      hint = coalesce('Asked were ' || array_to_string(v_await.approvers, ', ') || '.', 'Only operators can answer it without its key.');
+  end if;
+  if penstock.job_results_refused(array[p_result]) <> '{}' then
+    raise exception using errcode = 'PS007', message = format('the answer for job %s is larger than queue.result.max_bytes', p_job_id);
+  end if;
+  perform penstock.happened(p_job_id, 'resumed', v_actor, jsonb_build_object('by_key', p_callback_key is not null));
+  perform penstock.awaiting_done(array[p_job_id], p_result);
+  return 'succeeded';
 end
 $$;
 
@@ -3261,6 +3927,20 @@ begin
         registered_by = excluded.registered_by
   returning s.subscription_id into v_rule;
   return v_rule;
+end
+$$;
+
+-- Name: fn_mot_graph_emit(text, jsonb, text, text, text, text, text, integer, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb DEFAULT NULL::jsonb, p_actor text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_pool text DEFAULT NULL::text, p_trace text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_process_after timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return (select e.execution_id from penstock.executions_start(jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+    'playbook', p_playbook, 'actor', p_actor, 'idempotency_key', p_idempotency_key, 'pool', p_pool, 'trace', p_trace,
+    'correlation_id', p_correlation_id, 'priority', p_priority, 'process_after', p_process_after))
+    || case when p_params is null then '{}' else jsonb_build_object('payload', p_params) end), null) e);
 end
 $$;
 
@@ -3436,8 +4116,9 @@ begin
     return jsonb_build_object('skipped', 'another tick is running');
   end if;
   -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
-  foreach v_part in array array['outbox', 'promote', 'reap', 'silence', 'lanes', 'analyze', 'partitions', 'subscriptions', 'cursors',
-                                'schedules', 'dispatch', 'routes', 'broadcasts', 'events_audit', 'events_sweep', 'once_keys'] loop
+  foreach v_part in array array['outbox', 'promote', 'awaiting', 'reap', 'silence', 'lanes', 'analyze', 'partitions', 'subscriptions',
+                                'cursors', 'workflows', 'schedules', 'dispatch', 'routes', 'broadcasts', 'events_audit', 'events_sweep',
+                                'once_keys'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -3911,17 +4592,33 @@ begin
       directives)
     select s.job_id, now(), $5, $6, s.message_id, s.part, s.source_offset, s.published_at, s.message_key, s.body, s.attributes::json,
            s.directives::json from ' || v_rows using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, p_version;
+  if exists (select from unnest(v_targets) t where not t.is_single) then
+    execute 'with begun as (
+        insert into penstock.job_workflow (
+          execution_id, started_at, playbook_ref, subscription, open, priority, pool, source_ref, payload_ref, trace, actor,
+          idempotency_key, source)
+        select s.job_id, now(), t.ref, $5, 1, 0, coalesce(s.pool, $6), s.message_id, ''penstock://message/'' || s.job_id, s.trace, $7,
+               s.dedup_key, $8 from ' || v_rows || ' and not t.is_single)
+      insert into penstock.job_step (execution_id, step_id, visit, item, job_id, enqueued_at)
+      select s.job_id, t.step_id, 1, 0, s.job_id, now() from ' || v_rows || ' and not t.is_single'
+      using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor, v_source;
+  end if;
   execute 'insert into penstock.job (
-      job_id, enqueued_at, playbook_ref, subscription, job_kind, executor, pool, lane, priority, max_attempts, idempotency_key,
+      job_id, enqueued_at, execution_id, step, playbook_ref, subscription, job_kind,
+      executor, pool, lane, priority, max_attempts, idempotency_key,
       source_ref, payload_ref, trace, actor)
-    select s.job_id, now(), t.ref, $5, t.job_kind, t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, 0,
+    select s.job_id, now(), case when not t.is_single then s.job_id end, case when not t.is_single then t.step end, t.ref, $5, t.job_kind,
+           t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, 0,
            t.max_attempts, s.dedup_key, s.message_id,
            ''penstock://message/'' || s.job_id, s.trace, $7 from ' || v_rows
     using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor;
   -- the lane's jobs wait for their turn; a subscription whose playbooks have no lane has none of them
-  execute 'insert into penstock.job_queue (job_id, enqueued_at, status, priority, max_attempts, executor, job_kind, pool, lane, source)
+  execute 'insert into penstock.job_queue (
+      job_id, enqueued_at, status, priority, max_attempts, executor, job_kind, pool, lane, source, step_id, execution_id, visit, item)
     select s.job_id, now(), case when t.lane is null then ''ready''::penstock.job_status else ''blocked'' end, 0, t.max_attempts,
-           t.executor, t.job_kind, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, $7 from ' || v_rows
+           t.executor, t.job_kind, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, $7, t.step_id,
+           case when not t.is_single then s.job_id end, case when not t.is_single then 1 end, case when not t.is_single then 0 end from '
+    || v_rows
     using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_source;
   perform penstock.lanes_settle(array(select distinct t.lane from unnest(v_targets) t where t.lane is not null));
   perform penstock.wake(array['']);
@@ -4280,7 +4977,13 @@ CREATE TABLE penstock.job_queue (
     event_domain text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     lane text COLLATE pg_catalog."C",
     source bigint,
+    execution_id bigint,
+    step_id bigint,
+    visit smallint,
+    item integer,
+    hold text COLLATE pg_catalog."C",
     CONSTRAINT job_queue_check CHECK (((status = ANY (ARRAY['leased'::penstock.job_status, 'running'::penstock.job_status])) = (lease_until IS NOT NULL))),
+    CONSTRAINT job_queue_hold_check CHECK ((hold = ANY (ARRAY['paused'::text, 'loop'::text]))),
     CONSTRAINT job_queue_status_check CHECK ((status <> ALL (ARRAY['succeeded'::penstock.job_status, 'dead_lettered'::penstock.job_status, 'cancelled'::penstock.job_status])))
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='5000', autovacuum_analyze_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
@@ -4445,16 +5148,15 @@ begin
 end
 $$;
 
--- Name: job_results_refused(jsonb[], jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: job_results_refused(jsonb[]); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) RETURNS bigint[]
+CREATE FUNCTION penstock.job_results_refused(p_results jsonb[]) RETURNS bigint[]
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select array(
-    select x.ordinality from unnest(p_results, p_next) with ordinality x(result, next, ordinality)
-     where pg_column_size(x.result) > penstock.config_text('queue.result.max_bytes', '65536')::bigint
-        or x.next is not null)
+    select x.ordinality from unnest(p_results) with ordinality x(result, ordinality)
+     where pg_column_size(x.result) > penstock.config_text('queue.result.max_bytes', '65536')::bigint)
 $$;
 
 -- Name: job_tables_locked(); Type: FUNCTION; Schema: penstock; Owner: -
@@ -4532,6 +5234,7 @@ CREATE FUNCTION penstock.jobs_bury(p_job_ids bigint[], p_reason text) RETURNS vo
     AS $$
 declare
   v_lanes text[];
+  v_ends penstock.step_end[] := penstock.steps_failed(p_job_ids, p_reason);
 begin
   insert into penstock.job_dead_letter (job_id, job_kind, reason, error, snapshot)
   select q.job_id, q.job_kind, case when o.error @> '{"permanent": true}' then 'permanent' else p_reason end, o.error,
@@ -4546,6 +5249,10 @@ begin
   if v_lanes is not null then
     perform penstock.lanes_advance(v_lanes);
   end if;
+  if v_ends <> '{}' then
+    perform penstock.failures_handled(v_ends);
+    perform penstock.steps_end(v_ends);
+  end if;
 end
 $$;
 
@@ -4559,7 +5266,8 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   return exists (select from penstock.lane_check)
-      or exists (select from penstock.job_queue q where q.status in ('scheduled', 'retrying') and q.process_after <= v_now);
+      or exists (select from penstock.job_queue q where q.status in ('scheduled', 'retrying') and q.process_after <= v_now)
+      or exists (select from penstock.job_queue q where q.status = 'awaiting' and q.process_after <= v_now);
 end
 $$;
 
@@ -4576,7 +5284,8 @@ begin
     delete from penstock.job_queue q
      using (select * from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, ordinality) order by u.job_id) x
      where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
-       and not q.cancel_requested and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
+       and q.execution_id is null and not q.cancel_requested
+       and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
     returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
@@ -4608,6 +5317,44 @@ begin
     perform penstock.lanes_settle(v_lanes);
   end if;
   perform penstock.wake(v_domains);
+end
+$$;
+
+-- Name: joins_settled(penstock.join_count[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.joins_settled(p_counts penstock.join_count[]) RETURNS penstock.step_start[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_counts penstock.join_count[] := p_counts;
+  v_full penstock.join_count[];
+  v_starts penstock.step_start[] := '{}';
+begin
+  while cardinality(v_counts) > 0 loop
+    with counted as (
+      insert into penstock.job_join as j (execution_id, step_id, remaining, via)
+      select c.execution_id, c.step_id, s.waits_for - c.arcs, c.via
+        from unnest(v_counts) c join penstock.playbook_step s on s.step_id = c.step_id
+      on conflict (execution_id, step_id) do update
+        set remaining = j.remaining + excluded.remaining - (select s.waits_for from penstock.playbook_step s where s.step_id = j.step_id),
+            via = j.via || excluded.via
+      returning j.*
+    )
+    select array_agg(row(c.execution_id, c.step_id, 0, c.via)::penstock.join_count) into v_full from counted c where c.remaining = 0;
+    v_starts := v_starts || array(
+      select row(f.execution_id, f.step_id, 1, 0, null, null, f.via, null, null, null, false)::penstock.step_start
+        from unnest(v_full) f where f.via <> '{}' order by f.execution_id, f.step_id);
+    v_counts := array(
+      select row(f.execution_id, u.step, sum(u.count), '{}')::penstock.join_count
+        from unnest(v_full) f
+        join penstock.playbook_leaving l on l.step_id = f.step_id
+        join penstock.playbook_arc a on a.arc_id = l.arc_id
+       cross join lateral unnest(a.skips, a.skip_counts) u(step, count)
+       where f.via = '{}'
+       group by f.execution_id, u.step);
+  end loop;
+  return v_starts;
 end
 $$;
 
@@ -4726,7 +5473,8 @@ CREATE FUNCTION penstock.lanes_next(p_lanes text[]) RETURNS TABLE(lane text, job
     from unnest(p_lanes) l(lane)
    cross join lateral (
     select least(
-      (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked' order by q.job_id limit 1),
+      (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked' and q.hold is null
+        order by q.job_id limit 1),
       -- offset 0: else the planner walks the lane in the order of job_id, over all that are not due
       (select min(d.job_id) from (
         select q.job_id from penstock.job_queue q
@@ -4752,7 +5500,7 @@ begin
     return 0;
   end if;
   v_held := array(select q.job_id from penstock.job_queue q
-                   where q.job_id = any (v_next) and q.status in ('blocked', 'scheduled')
+                   where q.job_id = any (v_next) and q.status in ('blocked', 'scheduled') and q.hold is null
                    order by q.job_id for update skip locked);
   with promoted as (
     update penstock.job_queue q set status = 'ready' where q.job_id = any (v_held) returning q.event_domain)
@@ -4807,11 +5555,18 @@ declare
   v_jobs bigint[];
   v_tokens bigint[];
   v_domains text[];
+  v_ended bigint[] := array(select q.job_id from penstock.job_queue q
+                             where q.status in ('leased', 'running') and q.lease_until < clock_timestamp() order by q.job_id limit p_limit);
+  v_wanted bigint[] := array(select distinct q.execution_id from penstock.job_queue q
+                              where q.job_id = any (v_ended) and q.execution_id is not null);
+  v_free bigint[] := array(select w.execution_id from penstock.job_workflow w where w.execution_id = any (v_wanted)
+                            order by w.execution_id for update skip locked);
 begin
   select array_agg(e.job_id), array_agg(e.lease_token) into v_jobs, v_tokens
     from (select q.job_id, q.lease_token from penstock.job_queue q
-           where q.status in ('leased', 'running') and q.lease_until < clock_timestamp()
-           order by q.job_id limit p_limit for update skip locked) e;
+           where q.job_id = any (v_ended) and q.status in ('leased', 'running') and q.lease_until < clock_timestamp()
+             and (q.execution_id is null or q.execution_id = any (v_free))
+           order by q.job_id for update skip locked) e;
   if v_jobs is null then
     return 0;
   end if;
@@ -4822,6 +5577,7 @@ begin
      where q.job_id = any (v_jobs) and q.status = 'leased'
     returning q.event_domain)
   select array_agg(distinct g.event_domain) into v_domains from given_back g;
+  perform penstock.steps_hold(v_jobs);
   perform penstock.attempts_failed(
     v_jobs, v_tokens,
     array_fill('{"type": "LeaseExpired", "message": "the lease ended before the worker reported"}'::jsonb, array[cardinality(v_jobs)]),
@@ -4870,11 +5626,141 @@ begin
 end
 $$;
 
+-- Name: loops_advance(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.loops_advance(p_ends penstock.step_end[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[];
+begin
+  with loops as (
+    select x.execution_id, x.step_id, x.visit, count(*) as count from unnest(p_ends) x where x.item > 0 group by 1, 2, 3
+  ), begun as (
+    update penstock.job_queue q
+       set hold = case when w.status = 'paused' then 'paused' end,
+           status = case when w.status = 'paused' or q.lane is not null then 'blocked'::penstock.job_status else 'ready' end
+      from loops l
+      join penstock.job_workflow w on w.execution_id = l.execution_id
+     cross join lateral (
+       select n.job_id from penstock.job_queue n
+        where n.hold = 'loop' and (n.execution_id, n.step_id, n.visit) = (l.execution_id, l.step_id, l.visit)
+        order by n.item limit l.count) n
+     where q.job_id = n.job_id
+    returning q.lane, q.hold
+  )
+  select array_agg(distinct b.lane) filter (where b.lane is not null and b.hold is null) into v_lanes from begun b;
+  if v_lanes is not null then
+    perform penstock.lanes_settle(v_lanes);
+  end if;
+  perform penstock.wake(array['']);
+end
+$$;
+
+-- Name: loops_ended(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.loops_ended(p_ends penstock.step_end[]) RETURNS penstock.step_end[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_ended penstock.step_end[];
+begin
+  with counted as (
+    update penstock.job_loop l set remaining = l.remaining - e.count, failed = l.failed + e.failed
+      from (select x.execution_id, x.step_id, x.visit, count(*) as count, count(*) filter (where x.how = 'failed') as failed
+              from unnest(p_ends) x group by 1, 2, 3) e
+     where (l.execution_id, l.step_id, l.visit) = (e.execution_id, e.step_id, e.visit)
+    returning l.*, (select t.job_id from penstock.job_step t
+                     where (t.execution_id, t.step_id, t.visit, t.item) = (l.execution_id, l.step_id, l.visit, 0)) as job_id
+  )
+  select array_agg(row(c.execution_id, c.step_id, c.visit, 0, c.job_id, case when c.failed > 0 then 'failed' else 'done' end,
+                       null, null)::penstock.step_end)
+    into v_ended from counted c where c.remaining = 0;
+  return coalesce(v_ended, '{}');
+end
+$$;
+
+-- Name: loops_opened(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.loops_opened(p_ends penstock.step_end[]) RETURNS penstock.step_start[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into penstock.job_loop (execution_id, step_id, visit, items, remaining)
+  select e.execution_id, e.step_id, e.visit, jsonb_array_length(e.items), jsonb_array_length(e.items)
+    from unnest(p_ends) e where jsonb_array_length(e.items) > 0;
+  return array(
+    select row(e.execution_id, e.step_id, e.visit, i.ordinality, null, e.job_id, null,
+               case when i.ordinality > s.max_in_flight then 'loop' end, i.value, null, false)::penstock.step_start
+      from unnest(p_ends) with ordinality e
+      join penstock.playbook_step s on s.step_id = e.step_id
+     cross join lateral jsonb_array_elements(e.items) with ordinality i
+     where e.items is not null
+     order by e.ordinality, i.ordinality);
+end
+$$;
+
 -- Name: names_of(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.names_of(p_list jsonb) RETURNS text[]
     LANGUAGE sql IMMUTABLE
     RETURN CASE jsonb_typeof(p_list) WHEN 'array'::text THEN ARRAY(SELECT jsonb_array_elements_text(p_list) AS jsonb_array_elements_text) WHEN 'string'::text THEN ARRAY(SELECT TRIM(BOTH FROM n.n) AS btrim FROM unnest(string_to_array(TRIM(BOTH '() '::text FROM (names_of.p_list #>> '{}'::text[])), ','::text)) n(n) WHERE (TRIM(BOTH FROM n.n) <> ''::text)) ELSE '{}'::text[] END;
+
+-- Name: next_fault(bigint, bigint, integer, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.next_fault(p_execution_id bigint, p_step_id bigint, p_item integer, p_next jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_step penstock.playbook_step;
+  v_names text[];
+  v_known text[];
+begin
+  select * into v_step from penstock.playbook_step s where s.step_id = p_step_id;
+  if p_next is not null and (jsonb_typeof(p_next) <> 'object' or p_next - array['next', 'items', 'skipped'] <> '{}') then
+    return 'expected an object with next, items or skipped';
+  end if;
+  if p_item > 0 then
+    return case when p_next is not null and p_next <> '{}' then 'an item of a loop decides nothing' end;
+  end if;
+  if p_next @> '{"skipped": true}' then
+    return case when p_next ? 'items' or p_next ? 'next' then 'a skipped step goes nowhere' end;
+  end if;
+  if v_step.is_loop and p_item = 0 then
+    return case when jsonb_typeof(p_next -> 'items') is distinct from 'array' then 'a loop needs its items'
+                when jsonb_array_length(p_next -> 'items') > penstock.config_text('execution.loop.max_items', '100000')::integer
+                then format('a loop of more than %s items', penstock.config_text('execution.loop.max_items', '100000'))
+                when p_next ? 'next' then 'a loop goes on after its items' end;
+  elsif p_next ? 'items' then
+    return 'only a loop has items';
+  end if;
+  if not p_next ? 'next' or p_next is null then
+    return case when exists (select from penstock.playbook_arc a where a.from_step = p_step_id and a.is_conditional)
+                then 'next is missing: where it goes on depends on a condition' end;
+  end if;
+  if jsonb_typeof(p_next -> 'next') <> 'array' then
+    return 'next is no list of steps';
+  end if;
+  v_names := array(select jsonb_array_elements_text(p_next -> 'next'));
+  v_known := array(select t.step from penstock.playbook_arc a join penstock.playbook_step t on t.step_id = a.to_step
+                    where a.from_step = p_step_id and a.kind = 'next');
+  return case
+    when not v_names <@ v_known then format('%s leads to none of %s', v_step.step, array_to_string(v_names, ', '))
+    when v_step.is_choice and cardinality(v_names) > 1 then format('%s goes on with one step', v_step.step)
+    when not v_step.is_choice and not v_known <@ v_names
+    then format('%s goes on with all of %s', v_step.step, array_to_string(v_known, ', '))
+    when exists (
+      select from penstock.playbook_arc a join penstock.playbook_step t on t.step_id = a.to_step
+       where a.from_step = p_step_id and a.kind = 'next' and t.step = any (v_names) and a.max_times <= (
+         select count(*) from penstock.job_step j
+          where j.execution_id = p_execution_id and j.step_id = a.to_step and j.item = 0 and a.from_step = any (j.via)))
+    then format('%s has gone there as often as it may', v_step.step) end;
+end
+$$;
 
 -- Name: once_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -5141,6 +6027,60 @@ begin
 end
 $$;
 
+-- Name: playbook_graph_write(text, integer, jsonb, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.playbook_graph_write(p_path text, p_version integer, p_content jsonb, p_graph jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_steps jsonb := p_graph -> 'steps';
+begin
+  if p_graph is null then
+    if jsonb_array_length(p_content -> 'workflow') <> 1 then
+      raise exception using errcode = 'PS011', message = format('%s has several steps, and no graph of them', p_path),
+        hint = 'Register it with: penstock catalog register FILE';
+    end if;
+    v_steps := jsonb_build_array(jsonb_build_object(
+      'step', p_content #> '{workflow,0,step}', 'job_kind', 'tool:' || (p_content #>> '{workflow,0,tool,kind}'),
+      'executor', p_content #> '{workflow,0,executor}', 'pool', p_content #> '{workflow,0,pool}', 'lane', p_content #> '{workflow,0,lane}',
+      'max_attempts', p_content #> '{workflow,0,retry,max_attempts}', 'is_start', true, 'is_single', true));
+  end if;
+  insert into penstock.playbook_step (
+    path, version, step, ordinal, job_kind, executor, pool, lane, max_attempts, backoff, on_error, is_start, is_single, is_choice,
+    is_loop, max_in_flight, waits_for, cycle)
+  select p_path, p_version, s.step, s.ordinality, s.job_kind, coalesce(s.executor, 'PG_worker'), s.pool, s.lane, s.max_attempts, s.backoff,
+         coalesce(s.on_error, 'fail'), coalesce(s.is_start, false), coalesce(s.is_single, false), coalesce(s.is_choice, false),
+         coalesce(s.is_loop, false), s.max_in_flight, coalesce(s.waits_for, 0), s.cycle
+    from rows from (jsonb_to_recordset(v_steps) as (
+      step text, job_kind text, executor text, pool text, lane text, max_attempts smallint, backoff jsonb, on_error text,
+      is_start boolean, is_single boolean, is_choice boolean, is_loop boolean, max_in_flight integer, waits_for smallint, cycle smallint))
+      with ordinality s;
+  insert into penstock.playbook_arc (
+    from_step, to_step, ordinal, kind, is_inside, is_join, is_conditional, max_times, skips, skip_counts)
+  select f.step_id, t.step_id, a.ordinal, a.kind, a.is_inside, a.is_join, a.is_conditional, a.max_times, k.skips, k.counts
+    from jsonb_to_recordset(coalesce(p_graph -> 'arcs', '[]')) a(
+      "from" text, "to" text, ordinal smallint, kind text, is_inside boolean, is_join boolean, is_conditional boolean, max_times integer,
+      skips jsonb)
+    join penstock.playbook_step f on f.path = p_path and f.version = p_version and f.step = a."from"
+    join penstock.playbook_step t on t.path = p_path and t.version = p_version and t.step = a."to"
+   cross join lateral (
+    select coalesce(array_agg(j.step_id order by j.step_id), '{}'), coalesce(array_agg(e.value::smallint order by j.step_id), '{}')
+      from jsonb_each_text(coalesce(a.skips, '{}')) e
+      join penstock.playbook_step j on j.path = p_path and j.version = p_version and j.step = e.key) k(skips, counts);
+  insert into penstock.playbook_leaving (step_id, arc_id)
+  select s.step_id, a.arc_id
+    from penstock.playbook_step s
+    join penstock.playbook_step f on f.path = s.path and f.version = s.version and (f.step_id = s.step_id or f.cycle = s.cycle)
+    join penstock.playbook_arc a on a.from_step = f.step_id and not a.is_inside
+   where s.path = p_path and s.version = p_version;
+  update penstock.playbook_step s set plain_next = t.step_id
+    from jsonb_to_recordset(v_steps) g(step text, plain_next text)
+    join penstock.playbook_step t on t.path = p_path and t.version = p_version and t.step = g.plain_next
+   where s.path = p_path and s.version = p_version and s.step = g.step;
+end
+$$;
+
 -- Name: playbook_targets(text[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.playbook_targets(p_paths text[]) RETURNS penstock.playbook_target[]
@@ -5148,12 +6088,12 @@ CREATE FUNCTION penstock.playbook_targets(p_paths text[]) RETURNS penstock.playb
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select array(
-    select row(c.path, c.path || '@' || c.version, 'tool:' || (s.step #>> '{tool,kind}'), coalesce(s.step ->> 'executor', 'PG_worker'),
-               s.step ->> 'pool', s.step ->> 'lane', (s.step #>> '{retry,max_attempts}')::smallint)::penstock.playbook_target
+    select row(c.path, c.path || '@' || c.version, s.job_kind, s.executor, s.pool, s.lane, s.max_attempts,
+               case when not s.is_single or s.backoff is not null then s.step_id end, s.step, s.is_single)::penstock.playbook_target
       from unnest(p_paths) p(path)
      cross join lateral (select * from penstock.catalog v where v.path = p.path and v.kind = 'Playbook'
                           order by v.version desc limit 1) c
-     cross join lateral (select c.content -> 'workflow' -> 0) s(step))
+      join penstock.playbook_step s on s.path = c.path and s.version = c.version and s.is_start)
 $$;
 
 -- Name: playbooks_known(jsonb); Type: FUNCTION; Schema: penstock; Owner: -
@@ -5230,17 +6170,18 @@ exception when lock_not_available then
 end
 $$;
 
--- Name: retry_delay_ms(integer); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: retry_delay_ms(integer, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.retry_delay_ms(p_attempt integer) RETURNS bigint
+CREATE FUNCTION penstock.retry_delay_ms(p_attempt integer, p_step_id bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   with policy as (
-    select penstock.config_text('queue.retry.backoff.strategy', 'exponential') as strategy,
-           penstock.config_text('queue.retry.backoff.base_ms', '1000')::numeric as base,
-           penstock.config_text('queue.retry.backoff.cap_ms', '600000')::numeric as cap,
-           penstock.config_text('queue.retry.backoff.jitter', '0.2')::numeric as jitter)
+    select coalesce(b.own ->> 'strategy', penstock.config_text('queue.retry.backoff.strategy', 'exponential')) as strategy,
+           coalesce(b.own ->> 'base_ms', penstock.config_text('queue.retry.backoff.base_ms', '1000'))::numeric as base,
+           coalesce(b.own ->> 'cap_ms', penstock.config_text('queue.retry.backoff.cap_ms', '600000'))::numeric as cap,
+           penstock.config_text('queue.retry.backoff.jitter', '0.2')::numeric as jitter
+      from (select (select s.backoff from penstock.playbook_step s where s.step_id = p_step_id) as own) b)
   select least(p.cap, p.base * case p.strategy when 'fixed' then 1 when 'linear' then p_attempt
                                                else power(2::numeric, least(p_attempt, 40) - 1) end
                      * (1 + p.jitter * (random()::numeric * 2 - 1)))::bigint
@@ -5891,6 +6832,28 @@ begin
      select s.executor_id, s.incarnation from penstock.queue_heartbeat s
       where s.silent_since < now() - interval '1 day' for update skip locked);
   return v_count;
+end
+$$;
+
+-- Name: single_moved(bigint, text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.single_moved(p_execution_id bigint, p_action text, p_actor text) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from penstock.job j where j.job_id = p_execution_id and j.playbook_ref is not null) then
+    raise exception using errcode = 'PS010', message = format('execution %s does not exist', p_execution_id),
+      hint = 'penstock execution list shows the newest ones.';
+  end if;
+  if p_action in ('pause', 'resume') then
+    raise exception using errcode = 'PS009', message = format('execution %s is one job: it cannot %s', p_execution_id, p_action);
+  end if;
+  if p_action = 'cancel' then
+    return replace(penstock.fn_job_cancel(p_execution_id, p_actor), 'cancel_requested', 'cancelling');
+  end if;
+  perform penstock.fn_job_retry(p_execution_id, p_actor);
+  return 'running';
 end
 $$;
 
@@ -6738,6 +7701,214 @@ begin
 end
 $$;
 
+-- Name: step_replayed(bigint, penstock.job_dead_letter, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_status text := (select w.status from penstock.job_workflow w where w.execution_id = p_execution_id);
+begin
+  if v_status in ('cancelling', 'cancelled', 'succeeded')
+     or penstock.execution_retried(p_execution_id, p_letter.job_id, p_actor) = 0 then
+    raise exception using errcode = 'PS009',
+      message = format('execution %s is %s: its step %s cannot be run again', p_execution_id, v_status, p_letter.snapshot ->> 'step'),
+      hint = format('penstock execution show %s says where it stands.', p_execution_id);
+  end if;
+  return (select d.replay_job_id from penstock.job_dead_letter d where d.dead_letter_id = p_letter.dead_letter_id);
+end
+$$;
+
+-- Name: steps_end(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.steps_end(p_ends penstock.step_end[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_ends penstock.step_end[] := array(select e from unnest(p_ends) e where e.how not in ('stuck', 'gone'));
+  v_starts penstock.step_start[] := '{}';
+begin
+  if exists (select from unnest(v_ends) e where e.next is not null or e.how in ('skipped', 'failed', 'late')) then
+    perform penstock.partition_ensure('execution_event', now());
+    insert into penstock.execution_event (execution_id, job_id, happening, actor, detail)
+    select e.execution_id, e.job_id, 'step_' || case e.how when 'done' then 'decided' else e.how end, 'system:playbook',
+           jsonb_strip_nulls(jsonb_build_object('step', s.step, 'next', e.next, 'visit', nullif(e.visit, 1)))
+      from unnest(v_ends) e join penstock.playbook_step s on s.step_id = e.step_id
+     where e.next is not null or e.how in ('skipped', 'failed', 'late');
+  end if;
+  if exists (select from unnest(v_ends) e where e.item > 0 or e.items is not null) then
+    v_starts := penstock.loops_opened(v_ends);
+    v_ends := array(select e from unnest(v_ends) e where e.item <= 0 and coalesce(jsonb_array_length(e.items), 0) = 0)
+              || penstock.loops_ended(array(select e from unnest(v_ends) e where e.item > 0));
+  end if;
+  if exists (select from unnest(p_ends) e where e.item > 0 and e.how <> 'gone') then
+    perform penstock.loops_advance(p_ends);
+  end if;
+  v_starts := v_starts || penstock.arcs_followed(v_ends);
+  if cardinality(v_starts) > 0 then
+    perform penstock.steps_start(v_starts);
+  end if;
+  perform penstock.workflows_counted(p_ends, v_starts);
+end
+$$;
+
+-- Name: steps_failed(bigint[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.steps_failed(p_job_ids bigint[], p_reason text) RETURNS penstock.step_end[]
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array(
+    select row(q.execution_id, q.step_id, q.visit, q.item, q.job_id,
+               case when q.item = -1 then 'stuck'
+                    when p_reason = 'deadline' and exists (
+                      select from penstock.playbook_arc a where a.from_step = q.step_id and a.kind = 'late') then 'late'
+                    when s.on_error = 'continue' then 'done' when s.on_error = 'step' then 'failed' else 'stuck' end,
+               null, null)::penstock.step_end
+      from penstock.job_queue q join penstock.playbook_step s on s.step_id = q.step_id
+     where q.job_id = any (p_job_ids) and q.execution_id is not null
+     order by q.job_id)
+$$;
+
+-- Name: steps_finished(bigint[], bigint[], jsonb[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.steps_finished(p_job_ids bigint[], p_tokens bigint[], p_next jsonb[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT bad bigint[], OUT lanes text[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_ends penstock.step_end[];
+  v_plain penstock.step_start[];
+begin
+  perform penstock.workflows_locked(p_job_ids, false);
+  bad := array(
+    select x.ordinality
+      from unnest(p_job_ids, p_tokens) with ordinality x(job_id, token, ordinality)
+      join penstock.job_queue q on q.job_id = x.job_id
+      left join penstock.playbook_step s on s.step_id = q.step_id
+     where q.job_id = any (p_job_ids)
+       and case when q.execution_id is null then p_next[x.ordinality] is not null
+                else (s.plain_next is null or p_next[x.ordinality] is not null)
+                     and penstock.next_fault(q.execution_id, q.step_id, q.item, p_next[x.ordinality]) is not null end);
+  with gone as (
+    delete from penstock.job_queue q
+     using (select * from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, ordinality) order by u.job_id) x
+     where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
+       and q.execution_id is not null and not q.cancel_requested and (p_rules is null or q.rule = any (p_rules))
+       and x.ordinality <> all (p_without) and x.ordinality <> all (bad)
+    returning x.ordinality, q.*
+  ), ended as (
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
+    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'succeeded' from gone g
+  )
+  select array_agg(g.ordinality), array_agg(g.lane) filter (where g.lane is not null),
+         array_agg(row(g.execution_id, s.plain_next, 1, 0, null, g.job_id, array[g.step_id], null, null, null, false)::penstock.step_start
+                   order by g.ordinality) filter (where s.plain_next is not null and g.item = 0),
+         array_agg(row(g.execution_id, g.step_id, g.visit, g.item, g.job_id,
+                       case when p_next[g.ordinality] @> '{"skipped": true}' then 'skipped' else 'done' end,
+                       case when p_next[g.ordinality] ? 'next'
+                            then array(select jsonb_array_elements_text(p_next[g.ordinality] -> 'next')) end,
+                       p_next[g.ordinality] -> 'items')::penstock.step_end
+                   order by g.ordinality) filter (where s.plain_next is null or g.item <> 0)
+    into done, lanes, v_plain, v_ends
+    from gone g join penstock.playbook_step s on s.step_id = g.step_id;
+  if v_plain is not null then
+    perform penstock.steps_start(v_plain);
+  end if;
+  if v_ends is not null then
+    perform penstock.steps_end(v_ends);
+  end if;
+end
+$$;
+
+-- Name: steps_hold(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.steps_hold(p_job_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_lanes text[];
+begin
+  with held as (
+    update penstock.job_queue q set status = 'blocked', hold = 'paused'
+      from penstock.job_workflow w
+     where q.job_id = any (p_job_ids) and q.execution_id is not null and q.status in ('ready', 'scheduled', 'retrying')
+       and w.execution_id = q.execution_id and w.status = 'paused'
+    returning q.lane)
+  select array_agg(h.lane) filter (where h.lane is not null) into v_lanes from held h;
+  if v_lanes is not null then
+    perform penstock.lanes_advance(v_lanes);
+  end if;
+end
+$$;
+
+-- Name: steps_start(penstock.step_start[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.steps_start(p_starts penstock.step_start[]) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_lanes text[];
+  v_count integer;
+begin
+  perform penstock.partition_ensure('job', now());
+  with numbered as materialized (
+    select s.*, coalesce(s.job_id, nextval('penstock.job_id_seq')) as id from unnest(p_starts) with ordinality s order by s.ordinality
+  ), made as materialized (
+    select n.*, w.priority, w.playbook_ref, w.subscription, w.correlation_id, w.causation_event_id, w.causation_depth, w.trace, w.actor,
+           w.payload_ref, w.source, w.status = 'paused' as is_paused, p.step, p.executor, p.lane, p.max_attempts,
+           case when n.item = -1 then 'tool:decide' else p.job_kind end as job_kind,
+           coalesce(w.pool, p.pool, 'shared') as pool,
+           case when n.job_id is not null then w.source_ref
+                when n.from_job is not null then 'penstock://result/' || n.from_job end as source_ref
+      from numbered n
+      join penstock.job_workflow w on w.execution_id = n.execution_id and w.status in ('running', 'paused')
+      join penstock.playbook_step p on p.step_id = n.step_id
+  ), jobs as (
+    insert into penstock.job (
+      job_id, enqueued_at, execution_id, step, playbook_ref, subscription, job_kind, executor, pool, lane, priority, process_after,
+      max_attempts, source_ref, payload_ref, safe_payload, correlation_id, causation_event_id, causation_depth, trace, actor)
+    select m.id, now(), m.execution_id, m.step, m.playbook_ref, m.subscription, m.job_kind, m.executor, m.pool, m.lane, m.priority,
+           m.process_after, m.max_attempts, m.source_ref, m.payload_ref,
+           case when m.visit > 1 or m.item <> 0
+                then jsonb_strip_nulls(jsonb_build_object('visit', nullif(m.visit, 1), 'item', nullif(m.item, 0))) end,
+           m.correlation_id, m.causation_event_id, m.causation_depth, m.trace, m.actor
+      from made m
+  ), queued as (
+    insert into penstock.job_queue (
+      job_id, enqueued_at, process_after, status, priority, max_attempts, executor, job_kind, pool, lane, source, execution_id, step_id,
+      visit, item, hold)
+    select m.id, now(), m.process_after,
+           case when m.is_paused or m.hold is not null then 'blocked'::penstock.job_status when m.process_after > now() then 'scheduled'
+                when m.lane is null then 'ready' else 'blocked' end,
+           m.priority, m.max_attempts, m.executor, m.job_kind, m.pool, m.lane, m.source, m.execution_id, m.step_id, m.visit, m.item,
+           coalesce(m.hold, case when m.is_paused then 'paused' end)
+      from made m
+  ), steps as (
+    insert into penstock.job_step (execution_id, step_id, visit, item, job_id, enqueued_at, via)
+    select m.execution_id, m.step_id, m.visit, m.item, m.id, now(), m.via from made m where m.item >= 0 and not coalesce(m.is_again, false)
+  ), again as (
+    update penstock.job_step t set job_id = m.id, enqueued_at = now(), is_stuck = false
+      from made m where m.is_again and (t.execution_id, t.step_id, t.visit, t.item) = (m.execution_id, m.step_id, m.visit, m.item)
+  ), items as (
+    insert into penstock.job_item (job_id, item) select m.id, m.value from made m where m.value is not null
+  )
+  select count(*), array_agg(distinct m.lane) filter (where m.lane is not null and m.hold is null and not m.is_paused)
+    into v_count, v_lanes from made m;
+  if v_lanes is not null then
+    perform penstock.lanes_settle(v_lanes);
+  end if;
+  perform penstock.wake(array['']);
+  return v_count;
+end
+$$;
+
 -- Name: subscription_activable(text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.subscription_activable(p_path text) RETURNS void
@@ -7027,6 +8198,8 @@ begin
       when 'events_sweep' then v_did := to_jsonb(penstock.events_sweep());
       when 'events_audit' then v_did := penstock.events_audit();
       when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
+      when 'awaiting' then v_did := to_jsonb(penstock.awaiting_due(1000));
+      when 'workflows' then v_did := penstock.workflows_sweep(500);
       when 'reap' then v_did := to_jsonb(penstock.leases_reap());
       when 'silence' then v_did := to_jsonb(penstock.silence_watch());
       when 'schedules' then v_did := penstock.schedules_run();
@@ -7102,6 +8275,125 @@ begin
     end if;
     perform pg_notify('queue_wake_' || v_name, '');
   end loop;
+end
+$$;
+
+-- Name: workflow_mended(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.workflow_mended(p_execution_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_ends penstock.step_end[];
+  v_starts penstock.step_start[];
+begin
+  if exists (select from penstock.job_queue q where q.execution_id = p_execution_id) then
+    return false;
+  end if;
+  perform penstock.happened(p_execution_id, 'execution_recounted', 'system:playbook');
+  with over as (
+    delete from penstock.job_loop l
+     where l.execution_id = p_execution_id and l.remaining > 0 and not exists (
+       select from penstock.job_step t where (t.execution_id, t.step_id, t.visit) = (l.execution_id, l.step_id, l.visit) and t.is_stuck)
+    returning l.*)
+  select array_agg(row(o.execution_id, o.step_id, o.visit, 0, t.job_id, case when o.failed > 0 then 'failed' else 'done' end, null,
+                       null)::penstock.step_end)
+    into v_ends
+    from over o join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (o.execution_id, o.step_id, o.visit, 0);
+  v_starts := penstock.arcs_followed(coalesce(v_ends, '{}')) || array(
+    select row(j.execution_id, j.step_id, 1, 0, null, null, j.via, null, null, null, false)::penstock.step_start
+      from penstock.job_join j join penstock.job_workflow w on w.execution_id = j.execution_id and w.stuck = 0
+     where j.execution_id = p_execution_id and j.via <> '{}'
+       and not exists (select from penstock.job_step t where t.execution_id = j.execution_id and t.step_id = j.step_id));
+  update penstock.job_workflow w set open = 1 where w.execution_id = p_execution_id;
+  if cardinality(v_starts) > 0 then
+    perform penstock.steps_start(v_starts);
+  end if;
+  -- one end for the one it was set to
+  perform penstock.workflows_counted(array[row(p_execution_id, null, null, 0, null, 'gone', null, null)::penstock.step_end], v_starts);
+  return true;
+end
+$$;
+
+-- Name: workflows_counted(penstock.step_end[], penstock.step_start[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.workflows_counted(p_ends penstock.step_end[], p_starts penstock.step_start[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_waiting bigint[];
+begin
+  update penstock.job_step t set is_stuck = true
+    from unnest(p_ends) e
+   where e.how = 'stuck' and (t.execution_id, t.step_id, t.visit, t.item) = (e.execution_id, e.step_id, e.visit, greatest(e.item, 0));
+  with counted as (
+    select u.execution_id, sum(u.open)::integer as open, sum(u.stuck)::integer as stuck
+      from (select e.execution_id, -1 as open, (e.how = 'stuck')::integer as stuck from unnest(p_ends) e
+            union all select s.execution_id, 1, 0 from unnest(p_starts) s) u
+     group by u.execution_id
+    having sum(u.open) <> 0 or sum(u.stuck) <> 0
+  ), moved as (
+    update penstock.job_workflow w
+       set open = w.open + c.open, stuck = w.stuck + c.stuck,
+           status = case when w.open + c.open > 0 then w.status when w.status = 'cancelling' then 'cancelled'
+                         when w.stuck + c.stuck > 0 then 'failed' else 'succeeded' end,
+           finished_at = case when w.open + c.open = 0 then clock_timestamp() end
+      from counted c where w.execution_id = c.execution_id
+    returning w.execution_id, w.finished_at, w.parent_job
+  )
+  select array_agg(m.execution_id) filter (where m.finished_at is not null and m.parent_job is not null) into v_waiting from moved m;
+  if v_waiting is not null then
+    perform penstock.job_insert(array(
+      select row(w.ordinality, nextval('penstock.job_id_seq'), 'tool:child_ended', null, 'PG_worker', null, null, null,
+                 jsonb_build_object('execution', w.execution_id, 'job', f.parent_job), 0, null, null, null, 'system:playbook', 'shared',
+                 null, null, null, null, null, null, null, null)::penstock.job_request
+        from unnest(v_waiting) with ordinality w(execution_id, ordinality)
+        join penstock.job_workflow f on f.execution_id = w.execution_id order by w.ordinality), true);
+  end if;
+end
+$$;
+
+-- Name: workflows_locked(bigint[], boolean); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.workflows_locked(p_job_ids bigint[], p_plain boolean DEFAULT true) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_wanted bigint[] := array(
+    select distinct q.execution_id from penstock.job_queue q join penstock.playbook_step s on s.step_id = q.step_id
+     where q.job_id = any (p_job_ids) and q.execution_id is not null
+       and (p_plain or s.plain_next is null or q.item <> 0 or q.cancel_requested));
+begin
+  return array(select w.execution_id from penstock.job_workflow w where w.execution_id = any (v_wanted)
+                order by w.execution_id for update);
+end
+$$;
+
+-- Name: workflows_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.workflows_sweep(p_limit integer) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_after bigint := coalesce((select (t.report #>> '{did,after}')::bigint from penstock.queue_tick_part t where t.part = 'workflows'), 0);
+  v_seen bigint[] := array(select w.execution_id from penstock.job_workflow w
+                            where w.finished_at is null and w.execution_id > v_after order by w.execution_id limit p_limit);
+  v_one bigint;
+  v_mended integer := 0;
+begin
+  for v_one in
+    select w.execution_id from penstock.job_workflow w
+     where w.execution_id = any (v_seen) and not exists (select from penstock.job_queue q where q.execution_id = w.execution_id)
+     order by w.execution_id for update skip locked
+  loop
+    v_mended := v_mended + penstock.workflow_mended(v_one)::integer;
+  end loop;
+  return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended);
 end
 $$;
 
@@ -7404,6 +8696,18 @@ CREATE TABLE penstock.job (
 )
 PARTITION BY RANGE (enqueued_at);
 
+-- Name: job_await; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_await (
+    job_id bigint NOT NULL,
+    on_due text NOT NULL COLLATE pg_catalog."C",
+    key_hash bytea,
+    approvers text[],
+    prompt text,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT job_await_on_due_check CHECK ((on_due = ANY (ARRAY['resume'::text, 'expire'::text])))
+);
+
 -- Name: job_dead_letter_dead_letter_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
 
 ALTER TABLE penstock.job_dead_letter ALTER COLUMN dead_letter_id ADD GENERATED ALWAYS AS IDENTITY (
@@ -7423,6 +8727,35 @@ CREATE SEQUENCE penstock.job_id_seq
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+
+-- Name: job_item; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_item (
+    job_id bigint NOT NULL,
+    item jsonb NOT NULL
+);
+
+-- Name: job_join; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_join (
+    execution_id bigint NOT NULL,
+    step_id bigint NOT NULL,
+    remaining smallint NOT NULL,
+    via bigint[] DEFAULT '{}'::bigint[] NOT NULL
+)
+WITH (fillfactor='50');
+
+-- Name: job_loop; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_loop (
+    execution_id bigint NOT NULL,
+    step_id bigint NOT NULL,
+    visit smallint NOT NULL,
+    items integer NOT NULL,
+    remaining integer NOT NULL,
+    failed integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
 
 -- Name: job_move; Type: TABLE; Schema: penstock; Owner: -
 
@@ -7456,6 +8789,19 @@ CREATE TABLE penstock.job_result (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+-- Name: job_step; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_step (
+    execution_id bigint NOT NULL,
+    step_id bigint NOT NULL,
+    visit smallint NOT NULL,
+    item integer NOT NULL,
+    job_id bigint NOT NULL,
+    enqueued_at timestamp with time zone NOT NULL,
+    via bigint[],
+    is_stuck boolean DEFAULT false NOT NULL
+);
+
 -- Name: job_subscription; Type: TABLE; Schema: penstock; Owner: -
 
 CREATE TABLE penstock.job_subscription (
@@ -7482,6 +8828,36 @@ ALTER TABLE penstock.job_subscription ALTER COLUMN subscription_id ADD GENERATED
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: job_workflow; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_workflow (
+    execution_id bigint NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    playbook_ref text NOT NULL,
+    subscription text,
+    status text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    open integer NOT NULL,
+    stuck integer DEFAULT 0 NOT NULL,
+    priority smallint NOT NULL,
+    pool text COLLATE pg_catalog."C",
+    source_ref text,
+    payload_ref text,
+    correlation_id text,
+    causation_event_id uuid,
+    causation_depth smallint,
+    trace text,
+    actor penstock.actor_ref NOT NULL,
+    idempotency_key text COLLATE pg_catalog."C",
+    source bigint,
+    parent_job bigint,
+    parent_execution bigint,
+    depth smallint DEFAULT 0 NOT NULL,
+    CONSTRAINT job_workflow_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))),
+    CONSTRAINT job_workflow_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'cancelling'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='80');
 
 -- Name: lane_check; Type: TABLE; Schema: penstock; Owner: -
 
@@ -7690,6 +9066,78 @@ CREATE TABLE penstock.outbox_tick (
 
 ALTER TABLE penstock.outbox_tick ALTER COLUMN tick_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME penstock.outbox_tick_tick_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: playbook_arc; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.playbook_arc (
+    arc_id bigint NOT NULL,
+    from_step bigint NOT NULL,
+    to_step bigint NOT NULL,
+    ordinal smallint NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    is_inside boolean NOT NULL,
+    is_join boolean NOT NULL,
+    is_conditional boolean NOT NULL,
+    max_times integer,
+    skips bigint[] NOT NULL,
+    skip_counts smallint[] NOT NULL,
+    CONSTRAINT playbook_arc_kind_check CHECK ((kind = ANY (ARRAY['next'::text, 'error'::text, 'late'::text])))
+);
+
+-- Name: playbook_arc_arc_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.playbook_arc ALTER COLUMN arc_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.playbook_arc_arc_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: playbook_leaving; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.playbook_leaving (
+    step_id bigint NOT NULL,
+    arc_id bigint NOT NULL
+);
+
+-- Name: playbook_step; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.playbook_step (
+    step_id bigint NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    step text NOT NULL COLLATE pg_catalog."C",
+    ordinal smallint NOT NULL,
+    job_kind text NOT NULL COLLATE pg_catalog."C",
+    executor penstock.executor_kind NOT NULL,
+    pool text COLLATE pg_catalog."C",
+    lane text COLLATE pg_catalog."C",
+    max_attempts smallint,
+    backoff jsonb,
+    on_error text NOT NULL COLLATE pg_catalog."C",
+    is_start boolean NOT NULL,
+    is_single boolean NOT NULL,
+    is_choice boolean NOT NULL,
+    is_loop boolean NOT NULL,
+    max_in_flight integer,
+    waits_for smallint NOT NULL,
+    cycle smallint,
+    plain_next bigint,
+    CONSTRAINT playbook_step_on_error_check CHECK ((on_error = ANY (ARRAY['fail'::text, 'continue'::text, 'step'::text])))
+);
+
+-- Name: playbook_step_step_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.playbook_step ALTER COLUMN step_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.playbook_step_step_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -8024,20 +9472,41 @@ UNION ALL
 -- Name: v_execution; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_execution AS
- SELECT execution_id,
-    playbook_ref,
-    subscription,
-    status,
-    pool,
-    source_ref,
-    trace,
-    actor,
-    attempt,
-    max_attempts,
-    enqueued_at AS started_at,
-    finished_at
+ SELECT j.execution_id,
+    j.playbook_ref,
+    j.subscription,
+    j.status,
+    j.pool,
+    j.source_ref,
+    j.trace,
+    j.actor,
+    j.attempt,
+    j.max_attempts,
+    j.enqueued_at AS started_at,
+    j.finished_at
    FROM penstock.v_job j
-  WHERE (playbook_ref IS NOT NULL);
+  WHERE ((j.playbook_ref IS NOT NULL) AND (j.step IS NULL))
+UNION ALL
+ SELECT w.execution_id,
+    w.playbook_ref,
+    w.subscription,
+        CASE
+            WHEN ((w.status = 'running'::text) AND (EXISTS ( SELECT
+               FROM penstock.job_queue q
+              WHERE ((q.execution_id = w.execution_id) AND (q.status = 'awaiting'::penstock.job_status)))) AND (NOT (EXISTS ( SELECT
+               FROM penstock.job_queue q
+              WHERE ((q.execution_id = w.execution_id) AND (q.status <> 'awaiting'::penstock.job_status)))))) THEN 'awaiting'::text
+            ELSE w.status
+        END AS status,
+    w.pool,
+    w.source_ref,
+    w.trace,
+    (w.actor)::text AS actor,
+    NULL::smallint AS attempt,
+    NULL::smallint AS max_attempts,
+    w.started_at,
+    w.finished_at
+   FROM penstock.job_workflow w;
 
 -- Name: v_execution_event; Type: VIEW; Schema: penstock; Owner: -
 
@@ -8051,7 +9520,7 @@ CREATE VIEW penstock.v_execution_event AS
     jsonb_strip_nulls(jsonb_build_object('kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) AS detail
    FROM penstock.job j
 UNION ALL
- SELECT q.job_id AS execution_id,
+ SELECT COALESCE(q.execution_id, q.job_id) AS execution_id,
     q.job_id,
     q.started_at AS happened_at,
     'started'::text AS happening,
@@ -8062,17 +9531,18 @@ UNION ALL
      JOIN penstock.job_subscription s ON ((s.subscription_id = q.rule)))
   WHERE (q.started_at IS NOT NULL)
 UNION ALL
- SELECT o.job_id AS execution_id,
+ SELECT COALESCE(j.execution_id, o.job_id) AS execution_id,
     o.job_id,
     o.started_at AS happened_at,
     'started'::text AS happening,
     NULL::text AS actor,
     o.attempt,
     jsonb_build_object('incarnation', o.leased_by, 'lease_token', o.lease_token) AS detail
-   FROM penstock.job_outcome o
+   FROM (penstock.job_outcome o
+     LEFT JOIN penstock.job j ON (((j.job_id = o.job_id) AND (j.enqueued_at = o.enqueued_at))))
   WHERE (o.started_at IS NOT NULL)
 UNION ALL
- SELECT o.job_id AS execution_id,
+ SELECT COALESCE(j.execution_id, o.job_id) AS execution_id,
     o.job_id,
     o.finished_at AS happened_at,
         CASE o.status
@@ -8083,7 +9553,18 @@ UNION ALL
     NULL::text AS actor,
     o.attempt,
     jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by)) AS detail
-   FROM penstock.job_outcome o
+   FROM (penstock.job_outcome o
+     LEFT JOIN penstock.job j ON (((j.job_id = o.job_id) AND (j.enqueued_at = o.enqueued_at))))
+UNION ALL
+ SELECT w.execution_id,
+    w.execution_id AS job_id,
+    w.finished_at AS happened_at,
+    ('execution_'::text || w.status) AS happening,
+    NULL::text AS actor,
+    NULL::smallint AS attempt,
+    NULL::jsonb AS detail
+   FROM penstock.job_workflow w
+  WHERE (w.finished_at IS NOT NULL)
 UNION ALL
  SELECT m.execution_id,
     m.execution_id AS job_id,
@@ -8118,6 +9599,43 @@ UNION ALL
     NULL::smallint AS attempt,
     e.detail
    FROM penstock.execution_event e;
+
+-- Name: v_execution_step; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_execution_step AS
+ SELECT t.execution_id,
+    s.step,
+    s.ordinal,
+    t.visit,
+    t.item,
+    t.job_id,
+    j.job_kind,
+    j.status,
+    j.attempt,
+    j.max_attempts,
+    j.pool,
+    j.executor,
+    t.is_stuck,
+    ARRAY( SELECT v.step
+           FROM penstock.playbook_step v
+          WHERE (v.step_id = ANY (t.via))
+          ORDER BY v.ordinal) AS via,
+    t.enqueued_at,
+    j.process_after,
+    j.finished_at,
+    ( SELECT o.error
+           FROM penstock.job_outcome o
+          WHERE (o.job_id = t.job_id)
+          ORDER BY o.finished_at DESC
+         LIMIT 1) AS error,
+    ( SELECT COALESCE(max(o.started_at), ( SELECT q.started_at
+                   FROM penstock.job_queue q
+                  WHERE (q.job_id = t.job_id))) AS "coalesce"
+           FROM penstock.job_outcome o
+          WHERE (o.job_id = t.job_id)) AS started_at
+   FROM ((penstock.job_step t
+     JOIN penstock.playbook_step s ON ((s.step_id = t.step_id)))
+     JOIN penstock.v_job j ON (((j.job_id = t.job_id) AND (j.enqueued_at = t.enqueued_at))));
 
 -- Name: v_executor_subscription_health; Type: VIEW; Schema: penstock; Owner: -
 
@@ -8200,6 +9718,23 @@ CREATE VIEW penstock.v_iu_route_worker_status AS
      CROSS JOIN ( SELECT (COALESCE(max(d.value) FILTER (WHERE (d.key = 'iu_core.routes_enabled'::text)), 'false'::text) = 'true'::text) AS routes_enabled,
             (COALESCE(max(d.value) FILTER (WHERE (d.key = 'iu_core.route_worker_enabled'::text)), 'false'::text) = 'true'::text) AS worker_enabled
            FROM penstock.dot_config d) g);
+
+-- Name: v_job_awaiting; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_job_awaiting AS
+ SELECT a.job_id,
+    q.execution_id,
+    j.step,
+    j.playbook_ref,
+    a.prompt,
+    a.approvers,
+    a.asked_at,
+    q.process_after AS due_at,
+    a.on_due,
+    (a.key_hash IS NOT NULL) AS has_key
+   FROM ((penstock.job_await a
+     JOIN penstock.job_queue q ON (((q.job_id = a.job_id) AND (q.status = 'awaiting'::penstock.job_status))))
+     JOIN penstock.job j ON (((j.job_id = q.job_id) AND (j.enqueued_at = q.enqueued_at))));
 
 -- Name: v_job_queue_backlog; Type: VIEW; Schema: penstock; Owner: -
 
@@ -8835,10 +10370,30 @@ ALTER TABLE ONLY penstock.iu_sql_event_route
 ALTER TABLE ONLY penstock.iu_sql_event_route
     ADD CONSTRAINT iu_sql_event_route_route_id_key UNIQUE (route_id);
 
+-- Name: job_await job_await_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_await
+    ADD CONSTRAINT job_await_pkey PRIMARY KEY (job_id);
+
 -- Name: job_dead_letter job_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.job_dead_letter
     ADD CONSTRAINT job_dead_letter_pkey PRIMARY KEY (dead_letter_id);
+
+-- Name: job_item job_item_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_item
+    ADD CONSTRAINT job_item_pkey PRIMARY KEY (job_id);
+
+-- Name: job_join job_join_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_join
+    ADD CONSTRAINT job_join_pkey PRIMARY KEY (execution_id, step_id);
+
+-- Name: job_loop job_loop_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_loop
+    ADD CONSTRAINT job_loop_pkey PRIMARY KEY (execution_id, step_id, visit);
 
 -- Name: job_move job_move_from_status_move_to_status_key; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -8865,6 +10420,11 @@ ALTER TABLE ONLY penstock.job_queue
 ALTER TABLE ONLY penstock.job_result
     ADD CONSTRAINT job_result_pkey PRIMARY KEY (job_id);
 
+-- Name: job_step job_step_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_step
+    ADD CONSTRAINT job_step_pkey PRIMARY KEY (execution_id, step_id, visit, item);
+
 -- Name: job_subscription job_subscription_executor_id_job_kind_event_domain_key; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.job_subscription
@@ -8874,6 +10434,11 @@ ALTER TABLE ONLY penstock.job_subscription
 
 ALTER TABLE ONLY penstock.job_subscription
     ADD CONSTRAINT job_subscription_pkey PRIMARY KEY (subscription_id);
+
+-- Name: job_workflow job_workflow_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_workflow
+    ADD CONSTRAINT job_workflow_pkey PRIMARY KEY (execution_id);
 
 -- Name: lane_check lane_check_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -8974,6 +10539,26 @@ ALTER TABLE ONLY penstock.outbox_base
 
 ALTER TABLE ONLY penstock.outbox_tick
     ADD CONSTRAINT outbox_tick_pkey PRIMARY KEY (tick_id);
+
+-- Name: playbook_arc playbook_arc_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_arc
+    ADD CONSTRAINT playbook_arc_pkey PRIMARY KEY (arc_id);
+
+-- Name: playbook_leaving playbook_leaving_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_leaving
+    ADD CONSTRAINT playbook_leaving_pkey PRIMARY KEY (step_id, arc_id);
+
+-- Name: playbook_step playbook_step_path_version_step_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_step
+    ADD CONSTRAINT playbook_step_path_version_step_key UNIQUE (path, version, step);
+
+-- Name: playbook_step playbook_step_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_step
+    ADD CONSTRAINT playbook_step_pkey PRIMARY KEY (step_id);
 
 -- Name: pool pool_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -9102,9 +10687,17 @@ CREATE INDEX job_dead_letter_open ON penstock.job_dead_letter USING btree (dead_
 
 CREATE INDEX job_enqueued ON ONLY penstock.job USING brin (enqueued_at) WITH (pages_per_range='32');
 
+-- Name: job_queue_awaiting; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_awaiting ON penstock.job_queue USING btree (process_after) WHERE ((status = 'awaiting'::penstock.job_status) AND (process_after IS NOT NULL));
+
 -- Name: job_queue_due; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_queue_due ON penstock.job_queue USING btree (process_after) WHERE (status = ANY (ARRAY['scheduled'::penstock.job_status, 'retrying'::penstock.job_status]));
+
+-- Name: job_queue_execution; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_execution ON penstock.job_queue USING btree (execution_id) WHERE (execution_id IS NOT NULL);
 
 -- Name: job_queue_lane_head; Type: INDEX; Schema: penstock; Owner: -
 
@@ -9116,11 +10709,15 @@ CREATE INDEX job_queue_lane_scheduled ON penstock.job_queue USING btree (lane, p
 
 -- Name: job_queue_lane_waiting; Type: INDEX; Schema: penstock; Owner: -
 
-CREATE INDEX job_queue_lane_waiting ON penstock.job_queue USING btree (lane, job_id) WHERE ((lane IS NOT NULL) AND (status = 'blocked'::penstock.job_status));
+CREATE INDEX job_queue_lane_waiting ON penstock.job_queue USING btree (lane, job_id) WHERE ((lane IS NOT NULL) AND (status = 'blocked'::penstock.job_status) AND (hold IS NULL));
 
 -- Name: job_queue_leased; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_queue_leased ON penstock.job_queue USING btree (rule, leased_by) WHERE (status = ANY (ARRAY['leased'::penstock.job_status, 'running'::penstock.job_status]));
+
+-- Name: job_queue_loop; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_loop ON penstock.job_queue USING btree (execution_id, step_id, visit, item) WHERE (hold = 'loop'::text);
 
 -- Name: job_queue_ready; Type: INDEX; Schema: penstock; Owner: -
 
@@ -9129,6 +10726,14 @@ CREATE INDEX job_queue_ready ON penstock.job_queue USING btree (executor, pool, 
 -- Name: job_queue_source; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_queue_source ON penstock.job_queue USING btree (source) WHERE (source IS NOT NULL);
+
+-- Name: job_workflow_live; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_workflow_live ON penstock.job_workflow USING btree (execution_id) WHERE (finished_at IS NULL);
+
+-- Name: job_workflow_parent; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_workflow_parent ON penstock.job_workflow USING btree (parent_execution) WHERE (parent_execution IS NOT NULL);
 
 -- Name: once_key_00_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
 
@@ -9193,6 +10798,10 @@ CREATE INDEX once_key_14_expires_at_idx ON penstock.once_key_14 USING brin (expi
 -- Name: once_key_15_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX once_key_15_expires_at_idx ON penstock.once_key_15 USING brin (expires_at) WITH (pages_per_range='32', autosummarize='on');
+
+-- Name: playbook_arc_from; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX playbook_arc_from ON penstock.playbook_arc USING btree (from_step);
 
 -- Name: schedule_due; Type: INDEX; Schema: penstock; Owner: -
 
@@ -9332,6 +10941,31 @@ ALTER TABLE ONLY penstock.job_subscription
 ALTER TABLE ONLY penstock.job_subscription
     ADD CONSTRAINT job_subscription_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES penstock.executor(executor_id);
 
+-- Name: playbook_arc playbook_arc_from_step_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_arc
+    ADD CONSTRAINT playbook_arc_from_step_fkey FOREIGN KEY (from_step) REFERENCES penstock.playbook_step(step_id);
+
+-- Name: playbook_arc playbook_arc_to_step_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_arc
+    ADD CONSTRAINT playbook_arc_to_step_fkey FOREIGN KEY (to_step) REFERENCES penstock.playbook_step(step_id);
+
+-- Name: playbook_leaving playbook_leaving_arc_id_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_leaving
+    ADD CONSTRAINT playbook_leaving_arc_id_fkey FOREIGN KEY (arc_id) REFERENCES penstock.playbook_arc(arc_id);
+
+-- Name: playbook_leaving playbook_leaving_step_id_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_leaving
+    ADD CONSTRAINT playbook_leaving_step_id_fkey FOREIGN KEY (step_id) REFERENCES penstock.playbook_step(step_id);
+
+-- Name: playbook_step playbook_step_path_version_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.playbook_step
+    ADD CONSTRAINT playbook_step_path_version_fkey FOREIGN KEY (path, version) REFERENCES penstock.catalog(path, version);
+
 -- Name: subscription subscription_path_version_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.subscription
@@ -9360,12 +10994,15 @@ REVOKE ALL ON FUNCTION penstock.actor_checked(p_actor text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.actor_is_wellformed(p_actor text) FROM PUBLIC;
 
+-- Name: FUNCTION arcs_followed(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.arcs_followed(p_ends penstock.step_end[]) FROM PUBLIC;
+
 -- Name: FUNCTION array_text(p_array jsonb, p_of_json boolean); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO workflow_admin;
@@ -9373,6 +11010,18 @@ GRANT ALL ON FUNCTION penstock.array_text(p_array jsonb, p_of_json boolean) TO w
 -- Name: FUNCTION attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.attempts_failed(p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION awaiting_done(p_job_ids bigint[], p_result jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.awaiting_done(p_job_ids bigint[], p_result jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION awaiting_due(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.awaiting_due(p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION awaiting_failed(p_job_ids bigint[], p_reason text, p_error jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.awaiting_failed(p_job_ids bigint[], p_reason text, p_error jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION backlog(); Type: ACL; Schema: penstock; Owner: -
 
@@ -9647,13 +11296,41 @@ REVOKE ALL ON FUNCTION penstock.events_audit(p_age interval, p_limit integer) FR
 
 REVOKE ALL ON FUNCTION penstock.events_sweep(p_limit integer, p_ticks integer) FROM PUBLIC;
 
--- Name: FUNCTION execute_one(p_request jsonb); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION execution_cancelled(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.execute_one(p_request jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.execution_cancelled(p_execution_id bigint) FROM PUBLIC;
 
 -- Name: FUNCTION execution_input_check(p_input jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.execution_input_check(p_input jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION execution_jobs_locked(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_jobs_locked(p_execution_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION execution_paused(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_paused(p_execution_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION execution_requests_check(p_requests jsonb, p_targets penstock.playbook_target[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_requests_check(p_requests jsonb, p_targets penstock.playbook_target[]) FROM PUBLIC;
+
+-- Name: FUNCTION execution_resumed(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_resumed(p_execution_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION execution_retried(p_execution_id bigint, p_job_id bigint, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_retried(p_execution_id bigint, p_job_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION executions_start(p_requests jsonb, p_parent penstock.execution_parent); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.executions_start(p_requests jsonb, p_parent penstock.execution_parent) FROM PUBLIC;
+
+-- Name: FUNCTION executions_write(p_rows penstock.job_request[], p_targets penstock.playbook_target[], p_requests jsonb, p_parent penstock.execution_parent); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.executions_write(p_rows penstock.job_request[], p_targets penstock.playbook_target[], p_requests jsonb, p_parent penstock.execution_parent) FROM PUBLIC;
 
 -- Name: FUNCTION executor_checked(p_executor_id text); Type: ACL; Schema: penstock; Owner: -
 
@@ -9663,15 +11340,19 @@ REVOKE ALL ON FUNCTION penstock.executor_checked(p_executor_id text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION penstock.executor_kind_check(p_executor_kind text) FROM PUBLIC;
 
+-- Name: FUNCTION failures_handled(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.failures_handled(p_ends penstock.step_end[]) FROM PUBLIC;
+
 -- Name: FUNCTION fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) TO workflow_admin;
 
--- Name: FUNCTION fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text, p_graph jsonb); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text, p_graph jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_catalog_register(p_path text, p_kind text, p_content jsonb, p_source text, p_actor text, p_graph jsonb) TO workflow_admin;
 
 -- Name: FUNCTION fn_config_set(p_key text, p_value text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -9759,10 +11440,18 @@ GRANT ALL ON FUNCTION penstock.fn_event_type_register(p_event_domain text, p_eve
 REVOKE ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_execute_batch(p_requests jsonb) TO workflow_admin;
+
+-- Name: FUNCTION fn_execution_move(p_execution_id bigint, p_action text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text, p_actor text) TO workflow_admin;
 
 -- Name: FUNCTION fn_executor_deregister(p_executor_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -9825,7 +11514,6 @@ GRANT ALL ON FUNCTION penstock.fn_iu_core_routes_enabled() TO penstock_reader;
 REVOKE ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_iu_emit_event(p_event_domain text, p_event_type text, p_event_stream text, p_subject_table text, p_subject_ref text, p_payload jsonb, p_actor text, p_correlation_id text, p_causation_event_id uuid, p_idempotency_key text, p_trace text) TO workflow_admin;
@@ -9869,15 +11557,32 @@ GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_run(p_worker_name text, p_batc
 REVOKE ALL ON FUNCTION penstock.fn_iu_route_worker_set(p_worker_name text, p_event_domain text, p_reset boolean, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_set(p_worker_name text, p_event_domain text, p_reset boolean, p_actor text) TO workflow_admin;
 
+-- Name: FUNCTION fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text) TO workflow_admin;
+
 -- Name: FUNCTION fn_job_cancel(p_job_id bigint, p_actor text, p_reason text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text, p_reason text) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_child_ended(p_execution_id bigint, p_result jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb) TO workflow_admin;
 
 -- Name: FUNCTION fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
 
@@ -9895,7 +11600,6 @@ GRANT ALL ON FUNCTION penstock.fn_job_dead_letter_replay(p_dead_letter_id bigint
 REVOKE ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key text, p_executor text, p_source_ref text, p_target_ref text, p_payload_ref text, p_safe_payload jsonb, p_priority integer, p_process_after timestamp with time zone, p_correlation_id text, p_causation_event_id uuid, p_actor text, p_pool text, p_lane text, p_event_domain text, p_trace text, p_max_attempts integer) TO workflow_admin;
@@ -9905,7 +11609,6 @@ GRANT ALL ON FUNCTION penstock.fn_job_enqueue(p_kind text, p_idempotency_key tex
 REVOKE ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_job_enqueue_many(p_jobs jsonb) TO workflow_admin;
@@ -9945,6 +11648,15 @@ REVOKE ALL ON FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigi
 GRANT ALL ON FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[], p_delays_ms integer[]) TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_job_release(p_job_ids bigint[], p_tokens bigint[], p_delays_ms integer[]) TO workflow_admin;
 
+-- Name: FUNCTION fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_job_resume(p_job_id bigint, p_callback_key text, p_result jsonb, p_actor text) TO workflow_admin;
+
 -- Name: FUNCTION fn_job_retry(p_job_id bigint, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_job_retry(p_job_id bigint, p_actor text) FROM PUBLIC;
@@ -9960,6 +11672,16 @@ GRANT ALL ON FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[
 
 REVOKE ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) TO workflow_admin;
+
+-- Name: FUNCTION fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) TO penstock_producer;
+GRANT ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) TO workflow_admin;
+GRANT ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) TO penstock_mot;
 
 -- Name: FUNCTION fn_outbound_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -10039,7 +11761,6 @@ GRANT ALL ON FUNCTION penstock.fn_schedule_set(p_schedule_id text, p_job jsonb, 
 REVOKE ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_sql_event_call(p_route_code text, p_args jsonb, p_actor text) TO workflow_admin;
@@ -10172,9 +11893,9 @@ REVOKE ALL ON FUNCTION penstock.job_request_once(p_rows penstock.job_request[]) 
 
 REVOKE ALL ON FUNCTION penstock.job_request_refuse(p_rows penstock.job_request[]) FROM PUBLIC;
 
--- Name: FUNCTION job_results_refused(p_results jsonb[], p_next jsonb[]); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION job_results_refused(p_results jsonb[]); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.job_results_refused(p_results jsonb[], p_next jsonb[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.job_results_refused(p_results jsonb[]) FROM PUBLIC;
 
 -- Name: FUNCTION job_tables_locked(); Type: ACL; Schema: penstock; Owner: -
 
@@ -10203,6 +11924,10 @@ REVOKE ALL ON FUNCTION penstock.jobs_finished(p_job_ids bigint[], p_tokens bigin
 -- Name: FUNCTION jobs_promote(p_job_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.jobs_promote(p_job_ids bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION joins_settled(p_counts penstock.join_count[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.joins_settled(p_counts penstock.join_count[]) FROM PUBLIC;
 
 -- Name: FUNCTION key_found(p_payload jsonb, p_keys text[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -10260,9 +11985,25 @@ REVOKE ALL ON FUNCTION penstock.live_check(p_what text, p_is_live boolean, p_rev
 
 REVOKE ALL ON FUNCTION penstock.local_instant(p_local timestamp without time zone, p_timezone text) FROM PUBLIC;
 
+-- Name: FUNCTION loops_advance(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.loops_advance(p_ends penstock.step_end[]) FROM PUBLIC;
+
+-- Name: FUNCTION loops_ended(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.loops_ended(p_ends penstock.step_end[]) FROM PUBLIC;
+
+-- Name: FUNCTION loops_opened(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.loops_opened(p_ends penstock.step_end[]) FROM PUBLIC;
+
 -- Name: FUNCTION names_of(p_list jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.names_of(p_list jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION next_fault(p_execution_id bigint, p_step_id bigint, p_item integer, p_next jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.next_fault(p_execution_id bigint, p_step_id bigint, p_item integer, p_next jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION once_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
@@ -10314,6 +12055,10 @@ REVOKE ALL ON FUNCTION penstock.partitions_ahead(p_ahead integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.payload_check(p_payload jsonb, p_what text) FROM PUBLIC;
 
+-- Name: FUNCTION playbook_graph_write(p_path text, p_version integer, p_content jsonb, p_graph jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.playbook_graph_write(p_path text, p_version integer, p_content jsonb, p_graph jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION playbook_targets(p_paths text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.playbook_targets(p_paths text[]) FROM PUBLIC;
@@ -10338,9 +12083,9 @@ REVOKE ALL ON FUNCTION penstock.promote_due(p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.queue_analyze() FROM PUBLIC;
 
--- Name: FUNCTION retry_delay_ms(p_attempt integer); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION retry_delay_ms(p_attempt integer, p_step_id bigint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.retry_delay_ms(p_attempt integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.retry_delay_ms(p_attempt integer, p_step_id bigint) FROM PUBLIC;
 
 -- Name: FUNCTION review_check(p_what text, p_has_run_dry boolean); Type: ACL; Schema: penstock; Owner: -
 
@@ -10456,6 +12201,10 @@ REVOKE ALL ON FUNCTION penstock.schedules_run(p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.silence_watch() FROM PUBLIC;
 
+-- Name: FUNCTION single_moved(p_execution_id bigint, p_action text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.single_moved(p_execution_id bigint, p_action text, p_actor text) FROM PUBLIC;
+
 -- Name: FUNCTION snapshot_shifted(p_snapshot pg_snapshot, p_base bigint, p_own xid8); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.snapshot_shifted(p_snapshot pg_snapshot, p_base bigint, p_own xid8) FROM PUBLIC;
@@ -10465,7 +12214,6 @@ REVOKE ALL ON FUNCTION penstock.snapshot_shifted(p_snapshot pg_snapshot, p_base 
 REVOKE ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_actor text) TO workflow_admin;
@@ -10475,7 +12223,6 @@ GRANT ALL ON FUNCTION penstock.sql_call_done(p_route_code text, p_args jsonb, p_
 REVOKE ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_producer;
 GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_mot;
 GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.sql_call_statement(p_route_code text, p_args jsonb, OUT statement text, OUT gives boolean) TO workflow_admin;
@@ -10613,6 +12360,30 @@ REVOKE ALL ON FUNCTION penstock.stage_drop(p_stage text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.stage_name(p_subscription text, p_token bigint, p_lane integer) FROM PUBLIC;
 
+-- Name: FUNCTION step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION steps_end(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.steps_end(p_ends penstock.step_end[]) FROM PUBLIC;
+
+-- Name: FUNCTION steps_failed(p_job_ids bigint[], p_reason text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.steps_failed(p_job_ids bigint[], p_reason text) FROM PUBLIC;
+
+-- Name: FUNCTION steps_finished(p_job_ids bigint[], p_tokens bigint[], p_next jsonb[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT bad bigint[], OUT lanes text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.steps_finished(p_job_ids bigint[], p_tokens bigint[], p_next jsonb[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT bad bigint[], OUT lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION steps_hold(p_job_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.steps_hold(p_job_ids bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION steps_start(p_starts penstock.step_start[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.steps_start(p_starts penstock.step_start[]) FROM PUBLIC;
+
 -- Name: FUNCTION subscription_activable(p_path text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.subscription_activable(p_path text) FROM PUBLIC;
@@ -10676,6 +12447,22 @@ REVOKE ALL ON FUNCTION penstock.tx_shifted(p_tx xid8, p_base bigint) FROM PUBLIC
 -- Name: FUNCTION wake(p_domains text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.wake(p_domains text[]) FROM PUBLIC;
+
+-- Name: FUNCTION workflow_mended(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.workflow_mended(p_execution_id bigint) FROM PUBLIC;
+
+-- Name: FUNCTION workflows_counted(p_ends penstock.step_end[], p_starts penstock.step_start[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.workflows_counted(p_ends penstock.step_end[], p_starts penstock.step_start[]) FROM PUBLIC;
+
+-- Name: FUNCTION workflows_locked(p_job_ids bigint[], p_plain boolean); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.workflows_locked(p_job_ids bigint[], p_plain boolean) FROM PUBLIC;
+
+-- Name: FUNCTION workflows_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.workflows_sweep(p_limit integer) FROM PUBLIC;
 
 -- Name: TABLE actor_binding; Type: ACL; Schema: penstock; Owner: -
 
@@ -10765,6 +12552,23 @@ GRANT SELECT ON TABLE penstock.job TO penstock_reader;
 
 GRANT USAGE ON SEQUENCE penstock.job_id_seq TO penstock_pipeline;
 
+-- Name: TABLE job_item; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_item TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_item TO workflow_admin;
+
+-- Name: TABLE job_join; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_join TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_join TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_join TO penstock_reader;
+
+-- Name: TABLE job_loop; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_loop TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_loop TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_loop TO penstock_reader;
+
 -- Name: TABLE job_move; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.job_move TO workflow_admin;
@@ -10781,17 +12585,41 @@ GRANT SELECT ON TABLE penstock.job_result TO workflow_admin;
 GRANT SELECT ON TABLE penstock.job_result TO dot_executor;
 GRANT SELECT ON TABLE penstock.job_result TO penstock_reader;
 
+-- Name: TABLE job_step; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_step TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_step TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_step TO penstock_reader;
+
 -- Name: TABLE job_subscription; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.job_subscription TO workflow_admin;
 GRANT SELECT ON TABLE penstock.job_subscription TO dot_executor;
 GRANT SELECT ON TABLE penstock.job_subscription TO penstock_reader;
 
+-- Name: TABLE job_workflow; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.job_workflow TO workflow_admin;
+GRANT SELECT ON TABLE penstock.job_workflow TO dot_executor;
+GRANT SELECT ON TABLE penstock.job_workflow TO penstock_reader;
+
 -- Name: TABLE outbox_tick; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.outbox_tick TO workflow_admin;
 GRANT SELECT ON TABLE penstock.outbox_tick TO dot_executor;
 GRANT SELECT ON TABLE penstock.outbox_tick TO penstock_reader;
+
+-- Name: TABLE playbook_arc; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.playbook_arc TO workflow_admin;
+GRANT SELECT ON TABLE penstock.playbook_arc TO dot_executor;
+GRANT SELECT ON TABLE penstock.playbook_arc TO penstock_reader;
+
+-- Name: TABLE playbook_step; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.playbook_step TO workflow_admin;
+GRANT SELECT ON TABLE penstock.playbook_step TO dot_executor;
+GRANT SELECT ON TABLE penstock.playbook_step TO penstock_reader;
 
 -- Name: TABLE pool; Type: ACL; Schema: penstock; Owner: -
 
@@ -10873,6 +12701,16 @@ GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_execution_event TO penstock_reader;
 
+-- Name: TABLE v_execution_step; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_execution_step TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_execution_step TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_execution_step TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_execution_step TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_execution_step TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_execution_step TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_execution_step TO penstock_reader;
+
 -- Name: TABLE v_executor_subscription_health; Type: ACL; Schema: penstock; Owner: -
 
 GRANT SELECT ON TABLE penstock.v_executor_subscription_health TO workflow_admin;
@@ -10910,6 +12748,16 @@ GRANT SELECT ON TABLE penstock.v_iu_route_dead_letter_open TO penstock_reader;
 GRANT SELECT ON TABLE penstock.v_iu_route_worker_status TO workflow_admin;
 GRANT SELECT ON TABLE penstock.v_iu_route_worker_status TO dot_executor;
 GRANT SELECT ON TABLE penstock.v_iu_route_worker_status TO penstock_reader;
+
+-- Name: TABLE v_job_awaiting; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO penstock_producer;
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO penstock_mot;
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO penstock_pipeline;
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO penstock_gateway;
+GRANT SELECT ON TABLE penstock.v_job_awaiting TO penstock_reader;
 
 -- Name: TABLE v_job_queue_backlog; Type: ACL; Schema: penstock; Owner: -
 

@@ -19,13 +19,14 @@ from penstock.worker.beat import Beater, Ticker
 from penstock.worker.dispatch import Dispatcher
 from penstock.worker.fetch import Fetcher, Scope
 from penstock.worker.held import Shelf
-from penstock.worker.link import Link
+from penstock.worker.link import Link, LinkPool
 from penstock.worker.listen import Listener
 from penstock.worker.maintenance import services
 from penstock.worker.outage import Outage
 from penstock.worker.report import Reporter, Tally, as_error
 from penstock.worker.run import Runners
 from penstock.worker.tools import tools
+from penstock.worker.tools.contract import Services
 
 log = structlog.get_logger("penstock.worker")
 
@@ -77,7 +78,8 @@ class Worker:
         self._revive = revive
         self._links: list[Link] = []
         if not only:
-            handlers = services(self._link, self._credentials, options.concurrency) | tools(self._link) | dict(handlers)
+            shared = Services(LinkPool(self._link, "inputs"), self._credentials)
+            handlers = services(self._link, self._credentials, options.concurrency) | tools(shared) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)
         self._scope = scope

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import structlog
 
 from penstock.errors import Busy, DatabaseUnavailable, PenstockError
+from penstock.jobs import Awaiting
 from penstock.kernel import jobs
 from penstock.model import Answer, Json
 from penstock.worker.held import Held, Shelf
@@ -24,7 +25,8 @@ _BATCH_CHARS = 16_000_000
 _RESULT_CHARS = 64_000_000
 _AGAIN_S = 1.0
 
-Item = TypeVar("Item", tuple[Held, str | None], tuple[Held, Json], tuple[Held, float])
+Done = tuple[Held, str | None, str | None]
+Item = TypeVar("Item", Done, tuple[Held, Json], tuple[Held, float], tuple[Held, Awaiting])
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -46,7 +48,8 @@ class Reporter:
         self.abandon = Event()
         self._link = link
         self._shelf = shelf
-        self._done: deque[tuple[Held, str | None]] = deque()
+        self._done: deque[Done] = deque()
+        self._awaiting: deque[tuple[Held, Awaiting]] = deque()
         self._failed: deque[tuple[Held, Json]] = deque()
         self._released: deque[tuple[Held, float]] = deque()
         # what somebody else's open transaction holds: a cancel that is not committed yet
@@ -54,11 +57,16 @@ class Reporter:
         self._work = Event()
         self._closing = False
 
-    def succeeded(self, held: Held, result: str | None) -> None:
-        """The handler returned; `result` is JSON text, or None."""
-        self._done.append((held, result))
+    def succeeded(self, held: Held, result: str | None, following: str | None = None) -> None:
+        """The handler returned; `result` is JSON text, or None. So is what a step says about where it goes on."""
+        self._done.append((held, result, following))
         if not self._work.is_set():
             self._work.set()
+
+    def awaiting(self, held: Held, awaited: Awaiting) -> None:
+        """The step goes on when there is an answer."""
+        self._awaiting.append((held, awaited))
+        self._work.set()
 
     def failed(self, held: Held, error: Json) -> None:
         self._failed.append((held, error))
@@ -81,8 +89,9 @@ class Reporter:
                 self._work.wait(_AGAIN_S if self._aside else None)
                 self._work.clear()
                 self._report_aside()
-                while self._done or self._failed or self._released:
+                while self._done or self._failed or self._released or self._awaiting:
                     self._report(_drain(self._done), self._finish)
+                    self._report(_drain(self._awaiting), self._await)
                     self._report(_drain(self._failed), self._fail)
                     self._report(_drain(self._released), self._release)
                 if self._closing and not self._work.is_set() and (not self._aside or self.abandon.is_set()):
@@ -121,20 +130,33 @@ class Reporter:
                 self._shelf.forget([held])
             log.error("cannot be reported", job=held.claim.job_id, error=str(error))
 
-    def _finish(self, batch: list[tuple[Held, str | None]]) -> None:
-        ids = [held.claim.job_id for held, _ in batch]
-        tokens = [held.claim.lease_token for held, _ in batch]
-        results = [result for _, result in batch]
+    def _finish(self, batch: list[Done]) -> None:
+        ids = [held.claim.job_id for held, _, _ in batch]
+        tokens = [held.claim.lease_token for held, _, _ in batch]
+        results = [result for _, result, _ in batch]
         given = results if any(result is not None for result in results) else None
-        refused = self._link.insist(lambda c: jobs.finish(c, ids, tokens, given), self.abandon)
+        is_stepwise = any(held.job.step is not None for held, _, _ in batch)
+        following = [one for _, _, one in batch] if is_stepwise else None
+        refused = self._link.insist(lambda c: jobs.finish(c, ids, tokens, given, following), self.abandon)
         self.tally.succeeded += len(batch) - len(refused)
-        too_large = {answer.job_id for answer in refused if answer.reason == "bad_result"}
-        for held, _ in batch if too_large else ():
-            if held.claim.job_id in too_large:
-                self.failed(held, _RESULT_TOO_LARGE)
-        self._shelf.forget([held for held, _ in batch if held.claim.job_id not in too_large])
+        unfit = {answer.job_id: _UNFIT[answer.reason] for answer in refused if answer.reason in _UNFIT}
+        for held, _, _ in batch if unfit else ():
+            if held.claim.job_id in unfit:
+                self.failed(held, unfit[held.claim.job_id])
+        self._shelf.forget([held for held, _, _ in batch if held.claim.job_id not in unfit])
         for answer in refused:
             self._refused("finish", answer)
+
+    def _await(self, batch: list[tuple[Held, Awaiting]]) -> None:
+        for held, awaited in batch:
+            job_id, token = held.claim.job_id, held.claim.lease_token
+            answer = self._link.insist(
+                lambda c, j=job_id, t=token, a=awaited: jobs.wait(c, j, t, **vars(a)),  # type: ignore[misc]
+                self.abandon,
+            )
+            self._shelf.forget([held])
+            if not answer.accepted:
+                self._refused("await", answer)
 
     def _fail(self, batch: list[tuple[Held, Json]]) -> None:
         ids = [held.claim.job_id for held, _ in batch]
@@ -166,10 +188,17 @@ class Reporter:
         log.warning(f"{what} refused", job=answer.job_id, reason=reason)
 
 
-_RESULT_TOO_LARGE: Json = {
-    "type": "ResultTooLarge",
-    "message": "the handler's result is larger than queue.result.max_bytes: keep it elsewhere and return its address",
-    "permanent": True,
+_UNFIT: dict[str | None, Json] = {
+    "bad_result": {
+        "type": "ResultTooLarge",
+        "message": "the result is larger than queue.result.max_bytes: keep it elsewhere and return its address",
+        "permanent": True,
+    },
+    "bad_next": {
+        "type": "BadNext",
+        "message": "the step cannot go on where it wanted to: its playbook has no such arc, or it was taken too often",
+        "permanent": True,
+    },
 }
 
 

@@ -9,7 +9,7 @@ from queue import LifoQueue
 import structlog
 
 from penstock.errors import DatabaseUnavailable, PenstockError
-from penstock.jobs import JobFunction, PermanentError, Snooze
+from penstock.jobs import Awaiting, JobFunction, Outcome, PermanentError, Snooze
 from penstock.kernel import jobs
 from penstock.worker.held import Held, Shelf
 from penstock.worker.link import Link
@@ -204,8 +204,13 @@ class Runners:
 
     def _handle(self, held: Held, number: int) -> bool:
         self.running[held] = (time.monotonic(), number)
+        following: str | None = None
         try:
-            result = as_json(self._call(held))
+            returned = self._call(held)
+            if isinstance(returned, Outcome):
+                following = as_json(returned.following)
+                returned = returned.result
+            result = None if isinstance(returned, Awaiting) else as_json(returned)
         except BaseException as error:
             # one that is put off says nothing about how long the others take
             if not self._ended(held, is_sample=not isinstance(error, Snooze)):
@@ -217,7 +222,10 @@ class Runners:
             return True
         if not self._ended(held):
             return False
-        self._reporter.succeeded(held, result)
+        if isinstance(returned, Awaiting):
+            self._reporter.awaiting(held, returned)
+        else:
+            self._reporter.succeeded(held, result, following)
         return True
 
     def _call(self, held: Held) -> object:

@@ -1,10 +1,12 @@
-"""Playbooks of one step, and what this version says of the rest."""
+"""Playbooks: what is read, and what is refused in words."""
 
 from typing import Any
 
 import pytest
 
-from penstock.catalog.playbook import PlaybookSpec, Step, Tool
+from penstock.catalog.playbook import PlaybookSpec
+from penstock.catalog.steps import Arc, Backoff, Loop, Step
+from penstock.catalog.tools import Tool
 from tests.unit.catalog.files import GONE, PLAYBOOK, changed, entry, only_problem, playbook
 
 STEP = "workflow/0"
@@ -17,7 +19,7 @@ def test_a_playbook_with_everything() -> None:
         workflow=(
             Step(
                 step="process",
-                tool=Tool("python", "shop.orders:process"),
+                tools=(Tool("python", {"function": "shop.orders:process"}),),
                 desc="Book the order",
                 max_attempts=7,
                 timeout_s=60,
@@ -32,7 +34,7 @@ def test_a_playbook_with_everything() -> None:
 
 def test_the_least_a_playbook_can_be() -> None:
     text = "{apiVersion: penstock/v1, kind: Playbook, metadata: {path: a}, workflow: [{step: b, tool: {kind: noop}}]}"
-    assert entry(text).spec == PlaybookSpec("a", "a", (Step("b", Tool("noop")),))
+    assert entry(text).spec == PlaybookSpec("a", "a", (Step("b", (Tool("noop"),)),))
 
 
 def test_a_playbook_says_which_pools_it_uses() -> None:
@@ -47,26 +49,37 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
         ({"workflow": GONE}, "workflow: is missing"),
         (
             {"workflow": [{"step": name, "tool": {"kind": "noop"}} for name in "ab"]},
-            "workflow: has 2 steps: this version runs",
+            "workflow[1].step: no arc leads to b",
+        ),
+        (
+            {"workflow": [{"step": "a", "tool": {"kind": "noop"}} for _ in "ab"]},
+            "workflow[1].step: a is the name of another step too",
         ),
         ({f"{STEP}/step": GONE}, "workflow[0].step: is missing"),
         ({f"{STEP}/step": "2nd step"}, "workflow[0].step: expected a step's name"),
         ({f"{STEP}/tool": GONE}, "workflow[0].tool: is missing"),
         ({f"{STEP}/tool": "noop"}, "workflow[0].tool: expected a mapping, found 'noop'"),
+        ({f"{STEP}/tool": [{"kind": "noop"}]}, "workflow[0].tool[0].name: is missing"),
         (
-            {f"{STEP}/tool": [{"kind": "noop"}]},
-            "workflow[0].tool: is a list of tools, which comes with a later version",
+            {f"{STEP}/tool": [{"kind": "wait", "name": "a", "seconds": 1}, {"kind": "noop", "name": "b"}]},
+            "workflow[0].tool: wait can only be the last of a list",
         ),
         (
-            {f"{STEP}/tool/kind": "http"},
-            "workflow[0].tool.kind: the tool http comes with a later version; this version runs",
+            {f"{STEP}/tool/kind": "subscription"},
+            "workflow[0].tool.kind: the tool subscription comes with a later version",
         ),
-        ({f"{STEP}/tool/kind": "shell"}, "workflow[0].tool.kind: expected noop or python, found 'shell'"),
+        ({f"{STEP}/tool/kind": "shell"}, "workflow[0].tool.kind: expected noop, python, http, postgres,"),
+        ({f"{STEP}/tool": {"kind": "http"}}, "workflow[0].tool.url: is missing"),
+        (
+            {f"{STEP}/tool": {"kind": "postgres", "auth": "a", "statement": "select {{ workload.x }}"}},
+            "workflow[0].tool.statement: values are not written into a statement",
+        ),
+        ({f"{STEP}/tool": {"kind": "wait"}}, "workflow[0].tool: wait has either until, a time, or seconds"),
         ({f"{STEP}/tool/kind": "noop"}, "workflow[0].tool.function: noop calls nothing"),
         ({f"{STEP}/tool/function": GONE}, "workflow[0].tool.function: is missing: python needs the import path"),
         ({f"{STEP}/tool/function": "shop.orders"}, "workflow[0].tool.function: expected the import path of a function"),
-        ({f"{STEP}/tool/function": "{{ f }}"}, "found the template '{{ f }}' (templates come with a later version)"),
-        ({f"{STEP}/tool/code": "print()"}, "workflow[0].tool.code: code within a playbook comes with a later version"),
+        ({f"{STEP}/tool/function": "{{ f }}"}, "found the template '{{ f }}'"),
+        ({f"{STEP}/tool/code": "print()"}, "workflow[0].tool.function: a python tool has a function or code, not both"),
         (
             {f"{STEP}/lane": "{{ message.device }}"},
             "workflow[0].lane: expected a lane of 1 to 500 characters, found the template",
@@ -80,16 +93,35 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
             "workload: expected the values themselves, found the template '{{ x }}'",
         ),
         ({"workload": [1]}, "workload: expected a mapping, found a list"),
-        ({f"{STEP}/next": "b"}, "workflow[0].next: comes with playbooks of several steps; this version runs"),
-        ({f"{STEP}/when": "x"}, "workflow[0].when: comes with playbooks of several steps"),
-        ({f"{STEP}/args": {"a": 1}}, "workflow[0].args: comes with templates"),
+        ({f"{STEP}/next": "b"}, "workflow[0].next: b is no step of this playbook; its steps are process"),
+        (
+            {f"{STEP}/next": "process"},
+            "workflow[0].next: the cycle of process has no bound",
+        ),
+        ({f"{STEP}/on_error": {"step": "b"}}, "workflow[0].on_error: b is no step of this playbook"),
+        (
+            {f"{STEP}/on_error": "ignore"},
+            "workflow[0].on_error: expected fail, continue or {step: NAME}, found 'ignore'",
+        ),
+        ({f"{STEP}/when": "x"}, "workflow[0].when: expected true, false or an expression"),
+        ({f"{STEP}/when": "it is {{ workload.x }}"}, "workflow[0].when: expected one expression in {{ }}"),
+        ({f"{STEP}/args": [1]}, "workflow[0].args: expected a mapping, found a list"),
+        (
+            {f"{STEP}/args": {"a": "{{ nobody.x }}"}},
+            "workflow[0].args: the template '{{ nobody.x }}': nobody is unknown",
+        ),
+        ({f"{STEP}/args": {"a": "{{ process.x }}"}}, "process does not come before process"),
+        ({f"{STEP}/args": {"a": "{{ workload.__class__ }}"}}, "the attribute __class__ cannot be touched"),
+        ({f"{STEP}/args": {"a": "{{ 1 + }}"}}, "is no template that can be read"),
+        ({f"{STEP}/loop": {"in": "abc"}}, "workflow[0].loop.in: expected a list, or a template that gives one"),
+        ({f"{STEP}/step": "workload"}, "workflow[0].step: workload means something else in templates"),
         (
             {f"{STEP}/retry": {"max_attempts": 0}},
             "workflow[0].retry.max_attempts: expected a whole number from 1 to 1,000, found 0",
         ),
         ({f"{STEP}/retry": {"max_attempts": 1001}}, "from 1 to 1,000, found 1001"),
         ({f"{STEP}/retry": 3}, "workflow[0].retry: expected a mapping, found 3"),
-        ({f"{STEP}/retry/backoff": "fast"}, "workflow[0].retry.backoff: is set for all jobs by queue.retry.backoff.*"),
+        ({f"{STEP}/retry/backoff": "fast"}, "workflow[0].retry.backoff: expected a mapping, found 'fast'"),
         (
             {f"{STEP}/timeout_s": "1h"},
             "workflow[0].timeout_s: expected a whole number of seconds from 1 to 604,800, found '1h'",
@@ -108,5 +140,47 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
         ({"kind": "playbook"}, "kind: expected Playbook or Subscription, found 'playbook'"),
     ],
 )
-def test_what_this_version_does_not_run_is_refused_in_words(changes: dict[str, Any], words: str) -> None:
+def test_what_is_wrong_is_refused_in_words(changes: dict[str, Any], words: str) -> None:
     assert words in only_problem(changed(playbook(), changes))
+
+
+MANY = """\
+apiVersion: penstock/v1
+kind: Playbook
+metadata: {path: shop/order}
+start: read
+workflow:
+  - {step: done, tool: {kind: noop}}
+  - step: read
+    tool: {kind: python, function: "shop:read"}
+    args: {id: "{{ workload.id }}"}
+    next: [{step: each, when: "{{ read.lines }}", args: {a: 1}}, {step: done}]
+    retry: {backoff: {strategy: fixed, base_ms: 10}}
+  - step: each
+    tool: [{name: one, kind: noop}, {name: ask, kind: approve, deadline_s: 60, escalate: done}]
+    loop: {in: "{{ read.lines }}", iterator: line, mode: parallel, max_in_flight: 5}
+    when: "{{ workload.id > 0 }}"
+    on_error: continue
+    next: done
+"""
+
+
+def test_a_playbook_of_many_steps() -> None:
+    spec = entry(MANY).spec
+    assert isinstance(spec, PlaybookSpec)
+    assert spec.steps["read"] == Step(
+        "read",
+        (Tool("python", {"function": "shop:read"}),),
+        args={"id": "{{ workload.id }}"},
+        next=(Arc("each", "{{ read.lines }}", {"a": 1}), Arc("done")),
+        is_choice=True,
+        backoff=Backoff("fixed", 10, 600_000),
+    )
+    each = spec.steps["each"]
+    assert (each.loop, each.job_kind, each.late_step, each.on_error) == (
+        Loop("{{ read.lines }}", "line", "parallel", 5),
+        "tool:list",
+        "done",
+        "continue",
+    )
+    assert (spec.graph.start, len(spec.graph.waits_for("done"))) == ("read", 3)

@@ -5,7 +5,7 @@
 --   p_rules              only jobs held under these rules; null for all
 --   returns              per job that failed: the ordinal of its pair, and what it became
 --   writes               job_queue, job_outcome, job_dead_letter; frees the lanes of buried jobs
---   locks                job_queue rows by job_id
+--   locks                job_workflow rows by id, job_queue rows by job_id
 create or replace function penstock.attempts_failed(
   p_job_ids bigint[], p_tokens bigint[], p_errors jsonb[], p_reason text, p_rules bigint[])
 returns table (ordinal bigint, next_status penstock.job_status)
@@ -17,6 +17,7 @@ declare
   v_errors jsonb[];
   v_dead bigint[];
 begin
+  perform penstock.workflows_locked(p_job_ids);
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   select array_agg(h.ordinality), array_agg(h.job_id), array_agg(penstock.error_bounded(h.error)),
          array_agg(h.job_id) filter (where h.attempt >= h.max_attempts or h.error @> '{"permanent": true}')
@@ -37,10 +38,11 @@ begin
     from penstock.job_queue q join unnest(v_held, v_errors) x(job_id, error) on x.job_id = q.job_id
    where q.job_id = any (v_held);
   update penstock.job_queue q
-     set status = 'retrying', process_after = clock_timestamp() + penstock.retry_delay_ms(q.attempt) * interval '1 millisecond',
+     set status = 'retrying', process_after = clock_timestamp() + penstock.retry_delay_ms(q.attempt, q.step_id) * interval '1 millisecond',
          reaped = q.reaped + (p_reason = 'lease_expired')::integer,
          lease_token = null, lease_until = null, leased_by = null, started_at = null, rule = null
    where q.job_id = any (v_held) and (v_dead is null or q.job_id <> all (v_dead));
+  perform penstock.steps_hold(v_held);
   if v_dead is not null then
     perform penstock.jobs_bury(v_dead, p_reason);
   end if;

@@ -2,7 +2,7 @@
 --   p_requests  array of at most 1,000 objects: playbook; payload (an object), idempotency_key, pool, trace, priority,
 --               process_after, correlation_id, actor
 --   returns     per request its ordinal (from 1), execution_id, status (started | known | refused) and the error
---   writes      execution_input, once_key, job, job_queue
+--   writes      as executions_start. All at once; one by one only if that raises
 create or replace function penstock.fn_execute_batch(p_requests jsonb)
 returns table (ordinal integer, execution_id bigint, status text, error text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -13,10 +13,17 @@ begin
   if jsonb_typeof(p_requests) is distinct from 'array' or jsonb_array_length(p_requests) not between 1 and 1000 then
     raise exception using errcode = 'PS011', message = 'p_requests is not an array of 1 to 1,000 objects';
   end if;
+  begin
+    return query select e.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
+                   from penstock.executions_start(p_requests, null) e;
+    return;
+  exception when others then
+    null;  -- each alone says which it was
+  end;
   for v_request in select r.value, r.ordinality::integer as ordinal from jsonb_array_elements(p_requests) with ordinality r loop
     begin
       return query select v_request.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
-                     from penstock.execute_one(v_request.value) e;
+                     from penstock.executions_start(jsonb_build_array(v_request.value), null) e;
     exception when others then
       return query select v_request.ordinal, null::bigint, 'refused', format('%s: %s', sqlstate, sqlerrm);
     end;

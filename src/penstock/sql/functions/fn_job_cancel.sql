@@ -3,12 +3,14 @@
 --   p_actor, p_reason  who asks, and why; both are kept
 --   returns    cancelled; or cancel_requested while a worker holds it: it turns cancelled when that worker next
 --              reports (refused, reason cancelled), or when its lease ends
---   writes     job_queue, job_outcome, execution_event; frees its lane
---   locks      its job_queue row
+--   writes     job_queue, job_outcome, execution_event; frees its lane. A workflow cannot go on from a cancelled step: it fails
+--              once its other jobs have ended, and can be retried from there
+--   locks      its workflow's row, its job_queue row
 create or replace function penstock.fn_job_cancel(p_job_id bigint, p_actor text default null, p_reason text default null) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_workflows bigint[] := penstock.workflows_locked(array[p_job_id]);
   v_queue penstock.job_queue := penstock.job_locked(p_job_id, 'be cancelled');
 begin
   if v_queue.cancel_requested then
@@ -21,10 +23,15 @@ begin
   end if;
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   delete from penstock.job_queue q where q.job_id = p_job_id;
+  delete from penstock.job_await a where a.job_id = p_job_id;
   insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
   values (p_job_id, clock_timestamp(), 0, v_queue.enqueued_at, v_queue.attempt, 'cancelled', 'cancelled');
   if v_queue.lane is not null and v_queue.status in ('ready', 'awaiting', 'retrying') then
     perform penstock.lanes_advance(array[v_queue.lane]);
+  end if;
+  if v_queue.execution_id = any (v_workflows) then
+    perform penstock.steps_end(array[row(v_queue.execution_id, v_queue.step_id, v_queue.visit, v_queue.item, p_job_id, 'stuck', null,
+                                         null)::penstock.step_end]);
   end if;
   return 'cancelled';
 end

@@ -31,7 +31,8 @@ begin
     raise notice 'executor % has no enabled job subscription: it claims nothing (see fn_job_subscription_set)', p_executor_id;
     return;
   end if;
-  if cardinality(v_claims) < p_limit and penstock.jobs_due() and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) > 0 then
+  if cardinality(v_claims) < p_limit and penstock.jobs_due()
+     and penstock.lanes_sweep(200) + penstock.promote_due(p_limit) + penstock.awaiting_due(p_limit) > 0 then
     v_claims := v_claims
       || penstock.claim_pass(v_executor, p_limit - cardinality(v_claims), p_kinds, p_pools, v_incarnation, p_start, p_suspects);
   end if;

@@ -44,6 +44,7 @@ begin
     returning h.ordinality, q.event_domain, h.until)
   select array_agg(r.ordinality), array_agg(distinct r.event_domain) filter (where r.until is null)
     into v_done, v_domains from released r;
+  perform penstock.steps_hold(p_job_ids);
   if v_domains is not null then
     perform penstock.wake(v_domains);
   end if;

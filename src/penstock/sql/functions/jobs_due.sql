@@ -6,6 +6,7 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   return exists (select from penstock.lane_check)
-      or exists (select from penstock.job_queue q where q.status in ('scheduled', 'retrying') and q.process_after <= v_now);
+      or exists (select from penstock.job_queue q where q.status in ('scheduled', 'retrying') and q.process_after <= v_now)
+      or exists (select from penstock.job_queue q where q.status = 'awaiting' and q.process_after <= v_now);
 end
 $$;

@@ -1,4 +1,4 @@
--- jobs_finished: end these held jobs as succeeded.
+-- jobs_finished: end these held jobs, of no workflow, as succeeded.
 --   p_job_ids, p_tokens  the jobs and the tokens they must be held by
 --   p_without            ordinals to leave alone
 --   p_rules              only jobs held under these rules; null for all
@@ -16,7 +16,8 @@ begin
     delete from penstock.job_queue q
      using (select * from unnest(p_job_ids, p_tokens) with ordinality u(job_id, token, ordinality) order by u.job_id) x
      where q.job_id = any (p_job_ids) and q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
-       and not q.cancel_requested and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
+       and q.execution_id is null and not q.cancel_requested
+       and (p_rules is null or q.rule = any (p_rules)) and x.ordinality <> all (p_without)
     returning x.ordinality, q.job_id, q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, q.lane
   ), ended as (
     insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)

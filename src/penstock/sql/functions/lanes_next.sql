@@ -7,7 +7,8 @@ language sql volatile set search_path = pg_catalog, pg_temp as $$
     from unnest(p_lanes) l(lane)
    cross join lateral (
     select least(
-      (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked' order by q.job_id limit 1),
+      (select q.job_id from penstock.job_queue q where q.lane = l.lane and q.status = 'blocked' and q.hold is null
+        order by q.job_id limit 1),
       -- offset 0: else the planner walks the lane in the order of job_id, over all that are not due
       (select min(d.job_id) from (
         select q.job_id from penstock.job_queue q

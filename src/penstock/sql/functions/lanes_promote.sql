@@ -16,7 +16,7 @@ begin
     return 0;
   end if;
   v_held := array(select q.job_id from penstock.job_queue q
-                   where q.job_id = any (v_next) and q.status in ('blocked', 'scheduled')
+                   where q.job_id = any (v_next) and q.status in ('blocked', 'scheduled') and q.hold is null
                    order by q.job_id for update skip locked);
   with promoted as (
     update penstock.job_queue q set status = 'ready' where q.job_id = any (v_held) returning q.event_domain)

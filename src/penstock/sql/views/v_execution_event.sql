@@ -7,19 +7,23 @@ select coalesce(j.execution_id, j.job_id) as execution_id, j.job_id, j.enqueued_
          'kind', j.job_kind, 'replay_of', j.replay_of, 'causation_event_id', j.causation_event_id)) as detail
   from penstock.job j
 union all
-select q.job_id, q.job_id, q.started_at, 'started', 'agent:' || s.executor_id, q.attempt,
+select coalesce(q.execution_id, q.job_id), q.job_id, q.started_at, 'started', 'agent:' || s.executor_id, q.attempt,
        jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token)
   from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
  where q.started_at is not null
 union all
-select o.job_id, o.job_id, o.started_at, 'started', null, o.attempt,
+select coalesce(j.execution_id, o.job_id), o.job_id, o.started_at, 'started', null, o.attempt,
        jsonb_build_object('incarnation', o.leased_by, 'lease_token', o.lease_token)
-  from penstock.job_outcome o where o.started_at is not null
+  from penstock.job_outcome o left join penstock.job j on j.job_id = o.job_id and j.enqueued_at = o.enqueued_at
+ where o.started_at is not null
 union all
-select o.job_id, o.job_id, o.finished_at,
+select coalesce(j.execution_id, o.job_id), o.job_id, o.finished_at,
        case o.status when 'retrying' then 'failed' when 'ready' then o.reason else o.status::text end, null, o.attempt,
        jsonb_strip_nulls(jsonb_build_object('reason', o.reason, 'error', o.error, 'incarnation', o.leased_by))
-  from penstock.job_outcome o
+  from penstock.job_outcome o left join penstock.job j on j.job_id = o.job_id and j.enqueued_at = o.enqueued_at
+union all
+select w.execution_id, w.execution_id, w.finished_at, 'execution_' || w.status, null, null, null
+  from penstock.job_workflow w where w.finished_at is not null
 union all
 select m.execution_id, m.execution_id, m.ingested_at, 'subscription.message.dispatched', 'system:ingest', null,
        jsonb_build_object('subscription', m.subscription, 'message_id', m.message_id, 'part', m.part, 'source_offset', m.source_offset)

@@ -1,14 +1,23 @@
 """What a playbook's step can call: one file per tool. The job kind of a step is `tool:` and the tool's name."""
 
-from collections.abc import Callable
-
 from penstock.jobs import JobFunction
-from penstock.worker.link import Link
-from penstock.worker.tools import noop, python
-from penstock.worker.tools.steps import Steps
+from penstock.worker.tools import approve, noop, playbook, python, wait
+from penstock.worker.tools.contract import Services, Tool
+from penstock.worker.tools.engine import Engine
+
+TOOLS: dict[str, Tool] = {
+    "noop": noop.run,
+    "python": python.run,
+    "playbook": playbook.run,
+    "wait": wait.run,
+    "approve": approve.run,
+}
 
 
-def tools(open_link: Callable[[str], Link]) -> dict[str, JobFunction]:
-    """The tools' handlers, by job kind."""
-    steps = Steps(open_link)
-    return {noop.KIND: noop.handler(), python.KIND: python.handler(steps)}
+def tools(services: Services) -> dict[str, JobFunction]:
+    """The handlers of steps, by job kind: one engine for all of them."""
+    engine = Engine(services, TOOLS)
+    kinds = [f"tool:{name}" for name in (*TOOLS, "list", "decide")]
+    return {kind: JobFunction(kind, engine.run, is_async=False) for kind in kinds} | {
+        playbook.ENDED: playbook.ended(services.links)
+    }

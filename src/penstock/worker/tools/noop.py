@@ -1,12 +1,7 @@
-"""noop: a step that does nothing, and needs nothing to be read for it."""
+"""noop: a step that does nothing."""
 
-from penstock.jobs import Job, JobFunction
-
-KIND = "tool:noop"
+from penstock.worker.tools.contract import Call
 
 
-def handler() -> JobFunction:
-    def nothing(_: Job) -> None:
-        return None
-
-    return JobFunction(KIND, nothing, is_async=False)
+def run(_: Call) -> None:
+    return None

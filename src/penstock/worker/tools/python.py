@@ -1,6 +1,7 @@
 """python: a step that calls a function of the user's, by its import path `pkg.mod:function`.
 
-The function gets the execution's input, and the job too if it has a parameter of that name.
+The function gets the step's args, or the execution's input where there are none, and the job too if it has a parameter
+of that name.
 """
 
 import asyncio
@@ -10,21 +11,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from penstock.jobs import Job, JobFunction, PermanentError
-from penstock.worker.tools.steps import Steps
-
-KIND = "tool:python"
+from penstock.jobs import PermanentError
+from penstock.worker.tools.contract import Call
 
 
-def handler(steps: Steps) -> JobFunction:
-    def call(job: Job) -> Any:
-        step, payload = steps.of(job)
-        job.timeout_s = step.timeout_s
-        function, wants_job = _function(step.tool.function or "")
-        result = function(payload, job=job) if wants_job else function(payload)
-        return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
-
-    return JobFunction(KIND, call, is_async=False)
+def run(call: Call) -> Any:
+    function, wants_job = _function(call.settings["function"])
+    result = function(call.args, job=call.job) if wants_job else function(call.args)
+    return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
 
 
 @cache

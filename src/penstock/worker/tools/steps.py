@@ -2,11 +2,11 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.catalog.entry import spec_of
-from penstock.catalog.playbook import PlaybookSpec, Step
+from penstock.catalog.playbook import PlaybookSpec
+from penstock.catalog.steps import Step
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.directives.headers import attributes_from_json, normalise
 from penstock.jobs import Job, PermanentError
@@ -14,49 +14,80 @@ from penstock.kernel import catalog, executions
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import IngestMessage
 from penstock.model import Json
-from penstock.worker.link import Link, LinkPool
+from penstock.worker.link import LinkPool
 
 MESSAGE = "penstock://message/"
 INPUT = "penstock://input/"
 
 
-class Steps:
-    """Reads playbooks once (their versions are immutable), messages and inputs for every job."""
+class Place(NamedTuple):
+    """Where a job stands in its playbook: item 0 is the step itself, -1 only decides where it goes on."""
 
-    def __init__(self, open_link: Callable[[str], Link]) -> None:
-        self._links = LinkPool(open_link, "inputs")
+    spec: PlaybookSpec
+    step: Step
+    visit: int = 1
+    item: int = 0
+
+
+class Steps:
+    """Reads playbooks once (their versions are immutable), messages, inputs and results when a step needs them."""
+
+    def __init__(self, links: LinkPool) -> None:
+        self._links = links
         self._specs: dict[str, PlaybookSpec | SubscriptionSpec] = {}
 
-    def of(self, job: Job) -> tuple[Step, Json]:
-        """The step, and the execution's input with the playbook's defaults below it."""
-        return self._links.call(lambda connection: self._read(connection, job))
-
-    def _read(self, connection: Connection, job: Job) -> tuple[Step, Json]:
+    def place(self, job: Job) -> Place:
         if job.playbook_ref is None:
             raise PermanentError(f"job {job.id} belongs to no playbook")
-        playbook = self._spec(connection, job.playbook_ref)
-        assert isinstance(playbook, PlaybookSpec)
-        return playbook.workflow[0], {**playbook.workload, **self._input(connection, job)}
+        spec = self._spec(job.playbook_ref)
+        assert isinstance(spec, PlaybookSpec)
+        if job.step is None:
+            return Place(spec, spec.workflow[0])
+        where = job.payload if job.has_payload else {}
+        return Place(spec, spec.steps[job.step], where.get("visit", 1), where.get("item", 0))
 
-    def _input(self, connection: Connection, job: Job) -> Json:
+    def given(self, job: Job) -> Json:
+        """The execution's input, without the playbook's defaults."""
         ref = job.payload_ref or ""
         if ref.startswith(INPUT):
-            return executions.execution_input(connection, int(ref.removeprefix(INPUT)))
+            return self._links.call(lambda c: executions.execution_input(c, int(ref.removeprefix(INPUT))))
         if not ref.startswith(MESSAGE):
             return {}
-        message = executions.message(connection, int(ref.removeprefix(MESSAGE)))
+        message = self._links.call(lambda c: executions.message(c, int(ref.removeprefix(MESSAGE))))
         if message is None:
             raise PermanentError(f"{ref} is gone: its partition was dropped")
-        spec = self._spec(connection, f"{message.subscription}@{message.version}")
+        spec = self._spec(f"{message.subscription}@{message.version}")
         assert isinstance(spec, SubscriptionSpec)
         return envelope(message, spec)
 
-    def _spec(self, connection: Connection, ref: str) -> PlaybookSpec | SubscriptionSpec:
+    def results(self, execution_id: int, names: frozenset[str]) -> Json:
+        """What steps have given back, by name; of a loop all its items."""
+        if not names:
+            return {}
+        return self._links.call(lambda c: executions.results(c, execution_id, sorted(names)))
+
+    def came_from(self, job: Job, visit: int) -> list[str]:
+        """The steps whose arcs led to a step."""
+        assert job.step is not None
+        step = job.step
+        return self._links.call(lambda c: executions.came_from(c, job.execution_id, step, visit))
+
+    def times_taken(self, execution_id: int, source: str, target: str) -> int:
+        return self._links.call(lambda c: executions.times_taken(c, execution_id, source, target))
+
+    def item(self, job: Job) -> Any:
+        return self._links.call(lambda c: executions.item(c, job.id))
+
+    def _spec(self, ref: str) -> PlaybookSpec | SubscriptionSpec:
         if ref not in self._specs:
-            path, _, version = ref.partition("@")
-            entry = catalog.entry(connection, path, int(version))
-            self._specs[ref] = spec_of(entry.kind, entry.content)
+            self._specs[ref] = self._links.call(lambda c: _read_spec(c, ref))
         return self._specs[ref]
+
+
+def _read_spec(connection: Connection, ref: str) -> PlaybookSpec | SubscriptionSpec:
+    path, _, version = ref.partition("@")
+    entry = catalog.entry(connection, path, int(version))
+    return spec_of(entry.kind, entry.content)
 
 
 def envelope(message: IngestMessage, spec: SubscriptionSpec) -> Json:

@@ -1,0 +1,179 @@
+"""What a step can call: the tools and their keys, one function each. Most values may be templates."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.catalog import names
+from penstock.catalog.reading import Reader
+from penstock.catalog.templates import templated
+from penstock.catalog.values import UNBOUNDED_S, flag, instant, one_of, plain_text, seconds, whole
+
+_LATER = {"subscription": "the tool subscription comes with a later version"}
+_MOST_IN_A_ROW = 20
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One call: the tool, its keys as the file has them (templates and all), and its name within a list."""
+
+    kind: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str | None = None
+
+    @property
+    def awaits(self) -> bool:
+        """Whether the step goes on only after somebody, something or some time has answered."""
+        return self.kind in ("wait", "approve") or (self.kind == "playbook" and self.settings.get("wait", True))
+
+
+def read_tools(step: Reader) -> tuple[Tool, ...]:
+    """A step's tool, or its list of tools that run one after the other."""
+    if not step.holds_list("tool"):
+        return (_tool(step.inside("tool"), is_listed=False),)
+    tools = tuple(_tool(block, is_listed=True) for block in step.inside_each("tool", most=_MOST_IN_A_ROW))
+    for tool in tools[:-1]:
+        if tool.awaits:
+            step.refuse("tool", f"{tool.kind} can only be the last of a list: the step ends with it")
+    given = [tool.name for tool in tools if tool.name]
+    for name in sorted({name for name in given if given.count(name) > 1}):
+        step.refuse("tool", f"two tools of the list have the name {name}")
+    return tools
+
+
+def _tool(block: Reader, *, is_listed: bool) -> Tool:
+    kind = block.take("kind", one_of(*_TOOLS, others=_LATER))
+    name = None
+    if is_listed:
+        name = block.take("name", names.step)
+    if kind in _TOOLS:
+        settings = _TOOLS[kind](block)
+    else:
+        settings = {}
+        block.ignore_all()
+    block.close()
+    return Tool(kind, {key: value for key, value in settings.items() if value is not None}, name)
+
+
+def _noop(block: Reader) -> dict[str, Any]:
+    block.refuse_any({"function": "noop calls nothing: leave it out, or use kind: python"})
+    return {}
+
+
+def _python(block: Reader) -> dict[str, Any]:
+    if block.has("code"):
+        block.refuse_any({"function": "a python tool has a function or code, not both"})
+        return {"code": block.take("code", plain_text(100_000))}
+    block.require("function", "is missing: python needs the import path of a function, such as shop.orders:process")
+    return {"function": block.take("function", names.function, None)}
+
+
+def _http(block: Reader) -> dict[str, Any]:
+    if block.has("json") and block.has("body"):
+        block.refuse("body", "a request has json or a body, not both")
+    return {
+        "url": block.take("url", templated(names.request_url)),
+        "method": block.take("method", one_of("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"), None),
+        "headers": block.take_pairs("headers", templated(names.header_value), most=100) or None,
+        "params": block.take_pairs("params", templated(names.scalar_text), most=100) or None,
+        "json": block.take_templates("json") if block.has("json") else None,
+        "body": block.take("body", templated(plain_text(1_000_000)), None),
+        "auth": block.take("auth", names.alias, None),
+        "expect": list(block.take_all("expect", whole(100, 599))) or None,
+        "timeout_s": block.take("timeout_s", seconds(3600), None),
+    }
+
+
+def _postgres(block: Reader) -> dict[str, Any]:
+    return {
+        "auth": block.take("auth", names.alias),
+        "statement": block.take("statement", names.statement),
+        "params": block.take_templates("params") if block.has("params") else None,
+    }
+
+
+def _spark(block: Reader) -> dict[str, Any]:
+    return {"function": block.take("function", names.function)}
+
+
+def _playbook(block: Reader) -> dict[str, Any]:
+    return {
+        "path": block.take("path", names.path),
+        "payload": block.take_templates("payload") if block.has("payload") else None,
+        "wait": block.take("wait", flag, None),
+        "pool": block.take("pool", names.pool, None),
+    }
+
+
+def _event(block: Reader) -> dict[str, Any]:
+    return {
+        "domain": block.take("domain", names.event_domain),
+        "type": block.take("type", names.event_type),
+        "stream": block.take("stream", names.event_type, None),
+        "subject_table": block.take("subject_table", templated(names.short), None),
+        "subject_ref": block.take("subject_ref", templated(names.short), None),
+        "payload": block.take_templates("payload") if block.has("payload") else None,
+        "key": block.take("key", templated(names.short), None),
+    }
+
+
+def _wait(block: Reader) -> dict[str, Any]:
+    if block.has("until") == block.has("seconds"):
+        block.refuse(None, "wait has either until, a time, or seconds")
+    return {
+        "until": block.take("until", templated(_instant_text), None),
+        "seconds": block.take("seconds", templated(seconds(UNBOUNDED_S, 0)), None),
+    }
+
+
+def _approve(block: Reader) -> dict[str, Any]:
+    if block.has("escalate") and not block.has("deadline_s"):
+        block.refuse("escalate", "is where a step goes that nobody has answered by its deadline: deadline_s is missing")
+    return {
+        "prompt": block.take("prompt", templated(names.sentence), None),
+        "to": list(block.take_all("to", names.actor, most=50)) or None,
+        "deadline_s": block.take("deadline_s", templated(seconds(UNBOUNDED_S)), None),
+        "escalate": block.take("escalate", names.step, None),
+    }
+
+
+def _email(block: Reader) -> dict[str, Any]:
+    if not block.has("to"):
+        block.require("to", "is missing: whom the mail goes to")
+    return {
+        "auth": block.take("auth", names.alias),
+        "from": block.take("from", templated(names.mailbox)),
+        "to": _addresses(block, "to"),
+        "cc": _addresses(block, "cc"),
+        "reply_to": block.take("reply_to", templated(names.mailbox), None),
+        "subject": block.take("subject", templated(names.title)),
+        "text": block.take("text", templated(plain_text(1_000_000))),
+        "headers": block.take_pairs("headers", templated(names.header_value), most=20) or None,
+    }
+
+
+def _addresses(block: Reader, key: str) -> list[str] | None:
+    """One address, or a list of them."""
+    one = templated(names.mailbox)
+    if block.holds_list(key):
+        return list(block.take_all(key, one, most=100))
+    return [block.take(key, one)] if block.has(key) else None
+
+
+def _instant_text(value: Any) -> str:
+    return instant(value).isoformat()
+
+
+_TOOLS: dict[str, Callable[[Reader], dict[str, Any]]] = {
+    "noop": _noop,
+    "python": _python,
+    "http": _http,
+    "postgres": _postgres,
+    "spark": _spark,
+    "playbook": _playbook,
+    "event": _event,
+    "wait": _wait,
+    "approve": _approve,
+    "email": _email,
+}
+KINDS = tuple(_TOOLS)

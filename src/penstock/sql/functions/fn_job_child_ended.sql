@@ -1,0 +1,27 @@
+-- fn_job_child_ended: an execution that a job waits for has ended: the job has its answer, or will have no good one.
+--   p_execution_id  the execution; one that has not ended, or whose parent waits no more, changes nothing
+--   p_result        what the waiting step's result is to be
+--   returns         whether a job had waited
+--   writes          as fn_job_resume, or as a failed job
+--   locks           the parent's workflow, its job_queue row
+create or replace function penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb default null) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_child penstock.job_workflow;
+begin
+  select * into v_child from penstock.job_workflow w where w.execution_id = p_execution_id and w.finished_at is not null;
+  perform penstock.workflows_locked(array[v_child.parent_job]);
+  perform from penstock.job_queue q where q.job_id = v_child.parent_job and q.status = 'awaiting' for update;
+  if not found then
+    return false;
+  end if;
+  if v_child.status = 'succeeded' then
+    perform penstock.awaiting_done(array[v_child.parent_job], p_result);
+  else
+    perform penstock.awaiting_failed(array[v_child.parent_job], 'child_' || v_child.status, jsonb_build_object(
+      'type', 'ChildEnded', 'message', format('execution %s of %s has %s', p_execution_id, v_child.playbook_ref,
+                                              case v_child.status when 'failed' then 'failed' else 'been cancelled' end)));
+  end if;
+  return true;
+end
+$$;

@@ -1,0 +1,30 @@
+-- loops_advance: for each of these items that ended, the next of its loop that waits for room begins.
+--   p_ends   ends of items, stuck ones too: a loop goes on with its others
+--   writes   job_queue; lanes as an enqueue does
+create or replace function penstock.loops_advance(p_ends penstock.step_end[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  v_lanes text[];
+begin
+  with loops as (
+    select x.execution_id, x.step_id, x.visit, count(*) as count from unnest(p_ends) x where x.item > 0 group by 1, 2, 3
+  ), begun as (
+    update penstock.job_queue q
+       set hold = case when w.status = 'paused' then 'paused' end,
+           status = case when w.status = 'paused' or q.lane is not null then 'blocked'::penstock.job_status else 'ready' end
+      from loops l
+      join penstock.job_workflow w on w.execution_id = l.execution_id
+     cross join lateral (
+       select n.job_id from penstock.job_queue n
+        where n.hold = 'loop' and (n.execution_id, n.step_id, n.visit) = (l.execution_id, l.step_id, l.visit)
+        order by n.item limit l.count) n
+     where q.job_id = n.job_id
+    returning q.lane, q.hold
+  )
+  select array_agg(distinct b.lane) filter (where b.lane is not null and b.hold is null) into v_lanes from begun b;
+  if v_lanes is not null then
+    perform penstock.lanes_settle(v_lanes);
+  end if;
+  perform penstock.wake(array['']);
+end
+$$;

@@ -1,0 +1,23 @@
+-- workflows_sweep: look after workflows that have no live job and have not ended: what a lost count has stranded goes on.
+--   p_limit  how many live workflows are looked at, going on where the last look ended
+--   returns  {"after": the last one looked at, "mended": how many}
+--   locks    job_workflow rows, one by one, without waiting
+create or replace function penstock.workflows_sweep(p_limit integer) returns jsonb
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  v_after bigint := coalesce((select (t.report #>> '{did,after}')::bigint from penstock.queue_tick_part t where t.part = 'workflows'), 0);
+  v_seen bigint[] := array(select w.execution_id from penstock.job_workflow w
+                            where w.finished_at is null and w.execution_id > v_after order by w.execution_id limit p_limit);
+  v_one bigint;
+  v_mended integer := 0;
+begin
+  for v_one in
+    select w.execution_id from penstock.job_workflow w
+     where w.execution_id = any (v_seen) and not exists (select from penstock.job_queue q where q.execution_id = w.execution_id)
+     order by w.execution_id for update skip locked
+  loop
+    v_mended := v_mended + penstock.workflow_mended(v_one)::integer;
+  end loop;
+  return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended);
+end
+$$;

@@ -1,0 +1,37 @@
+"""What a tool gets, and what it gives back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.credentials import Credentials
+from penstock.jobs import Job
+from penstock.model import Json
+from penstock.worker.link import LinkPool
+
+
+@dataclass(frozen=True)
+class Services:
+    """What tools share in a worker: connections to Penstock's own database, credentials, and how it was started."""
+
+    links: LinkPool
+    # read anew with each call: a secret may have been changed
+    credentials: Callable[[], Credentials]
+    spark_master: str = "local[*]"
+    # a folder of ours for what a tool keeps on disk (Spark's work files)
+    home: Path | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool: its keys, every template filled in, and the step's args (or the execution's whole input)."""
+
+    job: Job
+    settings: Json
+    args: Json
+    services: Services
+
+
+# the result: plain data, kept as the step's result (64 KiB by default)
+Tool = Callable[[Call], Any]

@@ -1,0 +1,1 @@
+"""Playbooks of several steps: their graph, their executions, and who may move them."""
