@@ -83,7 +83,7 @@ class Driver:
 
     def is_broken(self) -> bool:
         """Whether the JVM has gone by itself."""
-        from penstock.pipeline.session import is_alive
+        from penstock.embedded.spark import is_alive
 
         return self._session is not None and not is_alive(self._session)
 

@@ -6,6 +6,7 @@ has more than 32 members, empty ones not counted. Of the flags only `sampled` is
 Ids of our own are taken from the identity of the message: computed twice they are the same.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -102,3 +103,18 @@ def _own(identity: str, caller: str | None) -> str:
 
 def _sampled(flags: str) -> str:
     return "01" if flags[1] in "13579bdf" else "00"
+
+
+def carried_on(trace: str | None) -> dict[str, str]:
+    """The headers that take a job's trace to whoever it calls: a traceparent alone, or what a message's trace holds.
+
+    Baggage stays here: what a sender told us is not for everybody we call.
+    """
+    try:
+        told = json.loads(trace or "null")
+    except ValueError:
+        told = {TRACEPARENT: trace}
+    kept = told if isinstance(told, dict) else {}
+    parent, state = read_parent([kept.get(TRACEPARENT)]), read_state([kept.get(TRACESTATE)])
+    sent = {TRACEPARENT: parent, TRACESTATE: state if parent else None}
+    return {name: value for name, value in sent.items() if value}

@@ -1077,7 +1077,7 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
   select a.pattern, a.words
     from (values
       ('^(queue\.(consumer_dispatch\.enabled|subscription_resolution\.enabled|notify\.bridge_enabled)'
-       '|iu_core\.(routes_enabled|route_worker_enabled))$',
+       '|iu_core\.(routes_enabled|route_worker_enabled)|playbook\.inline_code\.enabled)$',
        '^(true|false)$', 'true or false'),
       ('^queue\.retry\.max_attempts\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}$', '^([1-9][0-9]{0,2}|1000)$', 'a number of attempts, 1 to 1000'),
       ('^(queue\.(lease_ms|timeout_ms)\.[A-Za-z][A-Za-z0-9_.:/-]{0,99}|subscription\.lease_ms)$', '^[1-9][0-9]{1,8}$',

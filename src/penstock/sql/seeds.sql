@@ -43,6 +43,7 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('execution.max_depth', '16', 'system:migrate'),
   ('execution.loop.max_items', '100000', 'system:migrate'),
   ('queue.forbidden_keys', 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data', 'system:migrate'),
+  ('playbook.inline_code.enabled', 'false', 'system:migrate'),
   ('iu_core.routes_enabled', 'false', 'system:migrate'),
   ('iu_core.route_worker_enabled', 'false', 'system:migrate')
 on conflict do nothing;

@@ -1,20 +1,18 @@
 """Events sent over HTTP, signed as the Standard Webhooks specification says: id, time and raw body, HMAC-SHA256."""
 
-import asyncio
 import hmac
 import json
 import time
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from hashlib import sha256
-from urllib.parse import urlsplit
 
 import httpx
 
 from penstock.credentials import Credentials
 from penstock.errors import CredentialError, PenstockError
 from penstock.model import Json
-from penstock.worker.loops import LoopThread
+from penstock.worker.exchange import HttpClient, NoAnswer, NotSendable, place
 
 _PREFIX = "whsec_"
 _TIMEOUT_S = 10
@@ -30,14 +28,10 @@ class ReceiverGone(NotDelivered):
 
 
 class Sender:
-    """Keeps connections to receivers open: many events go to the same few. Threads share it.
-
-    It sends in a loop of its own: there a limit holds for all of a delivery, also where a byte comes every second.
-    """
+    """Keeps connections to receivers open: many events go to the same few. Threads share it."""
 
     def __init__(self) -> None:
-        self._loop = LoopThread("penstock-webhooks")
-        self._client: httpx.AsyncClient | None = None
+        self._client = HttpClient("penstock-webhooks")
 
     def post(self, delivery: Json, credentials: Credentials) -> int:
         """Send one event; the receiver's status. Anything but 2xx raises."""
@@ -48,28 +42,17 @@ class Sender:
             "user-agent": "penstock",
             **signed(_secret(target["secret"], credentials), delivery["idempotency_key"], int(time.time()), body),
         }
+        url = httpx.URL(target["url"])
         timeout_s = float(target.get("timeout_s") or _TIMEOUT_S)
-        place = _place(target["url"])
         try:
-            status = self._loop.call(lambda: self._sent(target["url"], body, headers, timeout_s))
-        except TimeoutError as error:
-            raise NotDelivered(f"POST {place}: no answer within {timeout_s:g} s") from error
-        except httpx.HTTPError as error:
-            raise NotDelivered(f"POST {place}: {type(error).__name__}: {error}") from error
+            status = self._client.send("POST", url, headers, body, timeout_s=timeout_s).status
+        except (NoAnswer, NotSendable) as error:
+            raise NotDelivered(str(error)) from error
         if status == _GONE:
-            raise ReceiverGone(f"POST {place}: the receiver answered 410, and wants nothing more")
+            raise ReceiverGone(f"POST {place(url)}: the receiver answered 410, and wants nothing more")
         if not 200 <= status < 300:
-            raise NotDelivered(f"POST {place}: the receiver answered {status}")
+            raise NotDelivered(f"POST {place(url)}: the receiver answered {status}")
         return status
-
-    async def _sent(self, url: str, body: bytes, headers: dict[str, str], timeout_s: float) -> int:
-        # made with the first delivery: it reads all the certificates of the machine
-        self._client = self._client or httpx.AsyncClient(follow_redirects=False, timeout=None)
-        async with (
-            asyncio.timeout(timeout_s),
-            self._client.stream("POST", url, content=body, headers=headers) as response,
-        ):
-            return response.status_code
 
 
 def signed(secret: bytes, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
@@ -94,9 +77,3 @@ def _secret(alias: str, credentials: Credentials) -> bytes:
         return b64decode(text.removeprefix(_PREFIX), validate=True)
     except NotBase64 as error:
         raise CredentialError(f"the secret of credential {alias} is not whsec_ and base64") from error
-
-
-def _place(url: str) -> str:
-    """Without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"

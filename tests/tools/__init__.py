@@ -1,0 +1,1 @@
+"""The tools of playbooks, each against the real thing it calls."""
