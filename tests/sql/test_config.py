@@ -11,6 +11,7 @@ from tests.sql.support import configure, enqueue, rows, taken, value
 GOOD = {
     "queue.notify.bridge_enabled": ["true", "false"],
     "iu_core.routes_enabled": ["true", "false"],
+    "playbook.inline_code.enabled": ["true", "false"],
     "queue.retry.max_attempts.default": ["1", "1000"],
     "queue.retry.max_attempts.send_invoice": ["3"],
     "queue.lease_ms.default": ["10", "999999999"],

@@ -37,7 +37,7 @@ def run_code(call: Call) -> Any:
         )
     most_bytes = lookups.result_bytes(call.services)
     told = json.dumps({"code": call.settings["code"], "args": call.args, "most_bytes": most_bytes}).encode()
-    with TemporaryDirectory(prefix="penstock-code-") as folder:
+    with TemporaryDirectory(prefix="penstock-code-", ignore_cleanup_errors=True) as folder:
         child = _Child(folder, told, most_bytes)
         try:
             child.watch(call)

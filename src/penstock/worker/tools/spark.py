@@ -8,7 +8,9 @@ import atexit
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -70,11 +72,11 @@ def _started(services: Services, dead: "SparkSession | None") -> "SparkSession":
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise SparkMissing(f"spark: this worker has no Spark: pip install 'penstock[spark]' ({error})") from error
+    folder = services.home / "spark-tool" if services.home is not None else _passing_folder()
     if dead is not None:
         _forget(dead)
     else:
         atexit.register(_SESSIONS.stop)
-    folder = services.home / "spark-tool" if services.home is not None else Path(tempfile.mkdtemp(prefix="penstock-"))
     builder = SparkSession.builder.appName("penstock").master(services.spark_master)
     for name, value in session_options(services.spark_master, folder).items():
         builder = builder.config(name, value)
@@ -86,6 +88,14 @@ def _started(services: Services, dead: "SparkSession | None") -> "SparkSession":
         raise SparkMissing(f"spark: Spark could not be started: {said}. See penstock doctor") from error
     hush(session)
     return session
+
+
+@cache
+def _passing_folder() -> Path:
+    """One that goes with the process; asked for before the session's own end is, so that it goes after it."""
+    folder = Path(tempfile.mkdtemp(prefix="penstock-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _forget(dead: "SparkSession") -> None:
