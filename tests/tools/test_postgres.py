@@ -123,6 +123,17 @@ def test_a_statement_ends_with_the_jobs_time(caller: Caller, db: Connection) -> 
         postgres.run(call)
 
 
+def test_a_statement_ends_when_its_job_is_cancelled(caller: Caller, db: Connection) -> None:
+    job = a_job()
+    call = caller({"auth": "shop", "statement": "select pg_sleep(600)"}, job=job)
+    runs = "select count(*) from pg_stat_activity where query like 'select pg_sleep(600)%%' and application_name = %s"
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(postgres.run, call)
+        until(lambda: value(db, f"{runs} and state = 'active'", OURS) == 1, "it runs")
+        job.cancelled = True
+        assert isinstance(running.exception(30), postgres.NotRun)
+
+
 def test_a_conflict_is_tried_again(caller: Caller, db: Connection) -> None:
     statement = "do $$ begin raise exception 'not now' using errcode = '40001'; end $$"
     with pytest.raises(postgres.NotRun, match="not now"):

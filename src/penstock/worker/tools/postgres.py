@@ -20,12 +20,14 @@ from penstock.jobs import PermanentError
 from penstock.kernel.connection import Connection, lasting
 from penstock.model import Json
 from penstock.worker.tools import lookups
+from penstock.worker.tools.cancelling import when_cancelled
 from penstock.worker.tools.contract import Call
 from penstock.worker.tools.plain import plain
 from penstock.worker.tools.pools import Pools
 
 _TIMEOUT_S = 60.0
 _CONNECT_S = "10"
+_CANCEL_S = 10
 _MOST_ROWS = 10_000
 _KEYS = ("host", "port", "dbname", "user", "password", "sslmode", "sslrootcert")
 _SETTINGS = "select set_config(k, v, true) from (values ('statement_timeout', %s), ('datestyle', 'ISO'),"
@@ -53,7 +55,10 @@ def run(call: Call) -> Json:
     most_bytes = lookups.result_bytes(call.services)
     timeout_s = call.job.timeout_s or _TIMEOUT_S
     try:
-        with _POOLS.taken(alias, address) as connection:
+        with (
+            _POOLS.taken(alias, address) as connection,
+            when_cancelled(call.job, lambda: connection.cancel_safe(timeout=_CANCEL_S)),
+        ):
             return _answer(connection, call.settings["statement"], params, timeout_s, most_bytes)
     except psycopg.Error as error:
         _failed(alias, error, timeout_s)
@@ -142,7 +147,9 @@ def _columns(cursor: Cursor) -> list[str]:
 
 def _failed(alias: str, error: psycopg.Error, timeout_s: float) -> NoReturn:
     if isinstance(error, psycopg.errors.QueryCanceled):
-        raise NotRun(f"postgres: {alias}: the statement was stopped; it may run for {timeout_s:g} s") from error
+        raise NotRun(
+            f"postgres: {alias}: the statement was stopped: it may run for {timeout_s:g} s, and ends with its job"
+        ) from error
     # a detail would quote the row
     said = error.diag.message_primary or str(error).strip()
     text = f"postgres: {alias}: {said}{_place(error)}"

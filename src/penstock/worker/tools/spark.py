@@ -11,18 +11,17 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from penstock.embedded.spark import hush, is_alive, launching, session_options
 from penstock.jobs import Job, PermanentError
 from penstock.worker.tools import lookups
+from penstock.worker.tools.cancelling import when_cancelled
 from penstock.worker.tools.contract import Call, Services
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_LOOK_S = 0.5
 
 
 class SparkMissing(Exception):
@@ -114,19 +113,10 @@ def _job_group(spark: "SparkSession", job: Job, function: str) -> Iterator[None]
     context = spark.sparkContext
     group = f"penstock-job-{job.id}-{job.lease_token}"
     context.setJobGroup(group, f"{function}, job {job.id}, attempt {job.attempt}", interruptOnCancel=True)
-    is_over = Event()
-
-    def watch() -> None:
-        while not is_over.wait(_LOOK_S):
-            if job.cancelled:
-                context.cancelJobGroup(group)
-                return
-
-    Thread(target=watch, name=f"penstock-spark-{job.id}", daemon=True).start()
     try:
-        yield
+        with when_cancelled(job, lambda: context.cancelJobGroup(group)):
+            yield
     finally:
-        is_over.set()
         if is_alive(spark):
             for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
                 context.setLocalProperty(name, None)  # type: ignore[arg-type]
