@@ -55,7 +55,9 @@ class Fate:
 def fate(nodes: list[Node]) -> Fate:
     """Walk the steps in order: every arc leads forward."""
     settled: dict[str, list[bool | None]] = {node.name: [] for node in nodes}
-    begun, called, stuck = set(), {}, set()
+    begun: set[str] = set()
+    called: dict[str, int] = {}
+    stuck: set[str] = set()
     for nth, node in enumerate(nodes):
         into = settled[node.name]
         all_arcs = node.leads_to()

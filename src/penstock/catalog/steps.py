@@ -90,7 +90,7 @@ class Step:
     def templates(self) -> Iterator[tuple[str, str]]:
         """Every template the step itself uses, with the key it stands under; the arcs' are theirs."""
         given = {"args": self.args, "when": self.when, "loop": self.loop.items if self.loop else None}
-        for key, value in {**given, "tool": [tool.settings for tool in self.tools]}.items():
+        for key, value in {**given, "tool": [tool.templates for tool in self.tools]}.items():
             for text in texts(value):
                 yield key, text
 

@@ -22,6 +22,11 @@ class Tool:
     name: str | None = None
 
     @property
+    def templates(self) -> Mapping[str, Any]:
+        """The keys whose templates are filled in: nothing is ever written into code or a statement."""
+        return {key: value for key, value in self.settings.items() if key not in ("code", "statement")}
+
+    @property
     def awaits(self) -> bool:
         """Whether the step goes on only after somebody, something or some time has answered."""
         return self.kind in ("wait", "approve") or (self.kind == "playbook" and self.settings.get("wait", True))

@@ -38,6 +38,7 @@ def worker_command(
         int, typer.Option(min=1, max=60_000, help="How often to look for jobs when no wake-up comes.")
     ] = 500,
     grace_s: Annotated[float, typer.Option(min=0, help="How long handlers may go on after SIGTERM.")] = 30.0,
+    spark_master: Annotated[str, typer.Option(help="Where the steps of the tool spark run.")] = "local[*]",
     while_stdin_open: Annotated[bool, typer.Option(hidden=True, help="Stop when standard input ends.")] = False,
 ) -> None:
     """Claim jobs and run their handlers until SIGTERM, SIGHUP or Ctrl-C; a second one ends the grace time.
@@ -53,8 +54,18 @@ def worker_command(
     handlers = load_handlers(app or [])
     with waiting("starting PostgreSQL"):
         url = database_url()
+    settings = read_settings()
+    pools = tuple(pool) if pool else None
     options = WorkerOptions(
-        url, executor, tuple(pool) if pool else None, concurrency, poll_ms, grace_s, read_settings().credentials
+        url,
+        executor,
+        pools,
+        concurrency,
+        poll_ms,
+        grace_s,
+        settings.credentials,
+        spark_master,
+        settings.home.expanduser().absolute(),
     )
     worker = Worker(options, handlers, revive=_revival())
     _heed_signals(worker)

@@ -2131,7 +2131,8 @@ CREATE FUNCTION penstock.execution_jobs_locked(p_execution_id bigint) RETURNS bi
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_locked bigint[] := '{}';
+  -- null: a look that had to wait says nothing about what was written meanwhile, so there are two at least
+  v_locked bigint[];
   v_found bigint[];
 begin
   loop

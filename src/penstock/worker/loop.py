@@ -47,6 +47,9 @@ class WorkerOptions:
     grace_s: float = 30.0
     # read anew for each delivery that needs one: a secret may have been changed
     credentials: Path | None = None
+    # what the tool spark runs on, and where it may keep files
+    spark_master: str = "local[*]"
+    home: Path | None = None
 
     def validate(self) -> None:
         if not 1 <= self.concurrency <= 1000:
@@ -78,7 +81,7 @@ class Worker:
         self._revive = revive
         self._links: list[Link] = []
         if not only:
-            shared = Services(LinkPool(self._link, "inputs"), self._credentials)
+            shared = Services(LinkPool(self._link, "inputs"), self._credentials, options.spark_master, options.home)
             handlers = services(self._link, self._credentials, options.concurrency) | tools(shared) | dict(handlers)
         self.incarnation = incarnation or uuid4()
         scope = Scope(options.executor_id, self.incarnation, tuple(sorted(handlers)), options.pools)

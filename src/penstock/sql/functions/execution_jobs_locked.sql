@@ -4,7 +4,8 @@
 create or replace function penstock.execution_jobs_locked(p_execution_id bigint) returns bigint[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  v_locked bigint[] := '{}';
+  -- null: a look that had to wait says nothing about what was written meanwhile, so there are two at least
+  v_locked bigint[];
   v_found bigint[];
 begin
   loop

@@ -1,16 +1,21 @@
 """What a playbook's step can call: one file per tool. The job kind of a step is `tool:` and the tool's name."""
 
 from penstock.jobs import JobFunction
-from penstock.worker.tools import approve, noop, playbook, python, wait
+from penstock.worker.tools import approve, email, event, http, noop, playbook, postgres, python, spark, wait
 from penstock.worker.tools.contract import Services, Tool
 from penstock.worker.tools.engine import Engine
 
 TOOLS: dict[str, Tool] = {
     "noop": noop.run,
     "python": python.run,
+    "http": http.run,
+    "postgres": postgres.run,
+    "spark": spark.run,
     "playbook": playbook.run,
+    "event": event.run,
     "wait": wait.run,
     "approve": approve.run,
+    "email": email.run,
 }
 
 

@@ -31,6 +31,13 @@ class Call:
     settings: Json
     args: Json
     services: Services
+    # within a list of tools
+    name: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The same whenever the call is tried again, and no other call's."""
+        return f"{self.job.id}" if self.name is None else f"{self.job.id}-{self.name}"
 
 
 # the result: plain data, kept as the step's result (64 KiB by default)

@@ -78,7 +78,7 @@ def _message(call: Call) -> tuple[EmailMessage, list[str]]:
         "Reply-To": _address("reply_to", settings["reply_to"]) if "reply_to" in settings else None,
         "Subject": _line("subject", settings["subject"]),
         "Date": formatdate(),
-        "Message-ID": f"<penstock-{call.job.id}@{sender.domain}>",
+        "Message-ID": f"<penstock-{call.key}@{sender.domain}>",
         **_headers(settings.get("headers") or {}),
     }
     try:

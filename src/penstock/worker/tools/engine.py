@@ -60,12 +60,12 @@ class Engine:
 
     def _call_one(self, step: Step, nth: int, args: Json | None, context: Context, job: Job, key: str | None) -> Any:
         tool = step.tools[nth]
-        settings = context.value(tool.settings) if tool.settings else {}
+        settings = {**tool.settings, **context.value(tool.templates)} if tool.settings else {}
         if key is not None and tool.kind == "approve":
             settings = {**settings, "callback_key": key}
         if args is None:
             args = {} if tool.kind in _NEED_NO_ARGS else context.input
-        return self._tools[tool.kind](Call(job, settings, args, self._services))
+        return self._tools[tool.kind](Call(job, settings, args, self._services, tool.name))
 
     def _decision(self, place: Place, context: Context, job: Job) -> Json | None:
         """Where it goes on, if that takes a look: None where it always goes the same way."""

@@ -33,7 +33,7 @@ def _emitted(call: Call, connection: Connection) -> Any:
         payload=settings.get("payload"),
         correlation_id=job.correlation_id,
         causation_event_id=job.causation_event_id,
-        idempotency_key=_text(settings, "key") or f"job:{job.id}",
+        idempotency_key=_text(settings, "key") or f"job:{call.key}",
         trace=job.trace,
     )
     try:

@@ -90,7 +90,7 @@ def _headers(call: Call, method: str, content_type: str | None) -> dict[str, str
     if content_type is not None:
         ours["content-type"] = content_type
     if method in _NOT_REPEATABLE:
-        ours["idempotency-key"] = f"penstock-{call.job.id}"
+        ours["idempotency-key"] = f"penstock-{call.key}"
     given = {}
     for name, value in (call.settings.get("headers") or {}).items():
         if name.lower() in _OURS:
