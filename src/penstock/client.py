@@ -102,7 +102,7 @@ class Client:
         playbook: str,
         payload: Json | None = None,
         *,
-        key: str | None = None,
+        idempotency_key: str | None = None,
         pool: str | None = None,
         trace: str | None = None,
         priority: int | None = None,
@@ -115,7 +115,7 @@ class Client:
         request = {
             "playbook": playbook,
             "payload": payload,
-            "idempotency_key": key,
+            "idempotency_key": idempotency_key,
             "pool": pool,
             "trace": trace,
             "priority": priority,
@@ -125,6 +125,12 @@ class Client:
         }
         given = {name: value for name, value in request.items() if value is not None}
         return executions.execute(connection or self._open(), given)[0]
+
+    def resume(
+        self, job_id: int, result: Any = None, *, callback_key: str | None = None, actor: str | None = None
+    ) -> str:
+        """Answer a step that waits for it: as one of those who were asked, or with its callback key."""
+        return jobs.resume(self._open(), job_id, callback_key, result, actor)
 
     def execution(self, execution_id: int) -> ExecutionView:
         """An execution, live or finished."""

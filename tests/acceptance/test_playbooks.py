@@ -24,8 +24,8 @@ def test_a_function_gets_the_input_with_the_defaults_below_it(db: Connection, da
     entry = catalog.entry(db, path)
     catalog.register(db, path, "Playbook", {**entry.content, "workload": {"currency": "EUR", "order": 0}}, "")
     with Client(database) as client:
-        started = client.execute(path, {"order": 7}, key="seven")
-        assert client.execute(path, {"order": 8}, key="seven") == started
+        started = client.execute(path, {"order": 7}, idempotency_key="seven")
+        assert client.execute(path, {"order": 8}, idempotency_key="seven") == started
     crew.start("plain")
     await_end(db, [started])
     assert result(db, started) == {"currency": "EUR", "order": 7}

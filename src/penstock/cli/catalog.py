@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from penstock.catalog.entry import Entry, read_file
+from penstock.catalog.entry import Entry, read_file, spec_of
+from penstock.catalog.playbook import PlaybookSpec
 from penstock.cli.database import opened
 from penstock.cli.options import Actor, AsJson
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
+from penstock.cli.playbook_graph import mermaid, picture
 from penstock.credentials import read_credentials
 from penstock.kernel import catalog
 from penstock.kernel.registration import Registered, register
@@ -68,9 +70,12 @@ def list_command(
 def show_command(
     path: CatalogPath,
     version: Annotated[int | None, typer.Option(min=1, help="The newest if left out.")] = None,
+    as_mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Print only the graph of a playbook, for a Markdown page.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
-    """Show one entry: when it came, and the text it was registered with.
+    """Show one entry: when it came, a playbook's graph, and the text it was registered with.
 
     Example: penstock catalog show domain/process_order --version 2
     """
@@ -78,6 +83,12 @@ def show_command(
         one = catalog.entry(connection, path, version)
     if json:
         show_json(one)
+        return
+    spec = spec_of(one.kind, one.content)
+    if as_mermaid:
+        if not isinstance(spec, PlaybookSpec):
+            raise typer.BadParameter(f"{path} is a {one.kind}: only playbooks have a graph", param_hint="--mermaid")
+        typer.echo(mermaid(spec))
         return
     show_facts(
         {
@@ -88,6 +99,9 @@ def show_command(
             "by": one.registered_by,
         }
     )
+    if isinstance(spec, PlaybookSpec):
+        show_heading("graph")
+        typer.echo(picture(spec))
     show_heading("text")
     typer.echo(one.source.rstrip("\n"))
 

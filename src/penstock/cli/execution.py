@@ -1,15 +1,23 @@
 """penstock exec, penstock execution"""
 
+import time
 from typing import Annotated
 
 import typer
 
+from penstock.catalog.entry import spec_of
+from penstock.catalog.playbook import PlaybookSpec
 from penstock.cli.database import opened
+from penstock.cli.execution_tree import question_lines, tree_lines
 from penstock.cli.options import LARGEST_ID, Actor, AsJson, Limit, read_object
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
-from penstock.kernel import executions, reads
+from penstock.kernel import catalog, executions, reads
+from penstock.kernel.connection import Connection
+from penstock.kernel.executions import ExecutionView, StepView
 
 app = typer.Typer(no_args_is_help=True, help="Executions: runs of playbooks.")
+
+_LOOK_S = 0.3
 
 ExecutionId = Annotated[int, typer.Argument(min=1, max=LARGEST_ID, help="The execution's id.", metavar="ID")]
 
@@ -17,7 +25,7 @@ ExecutionId = Annotated[int, typer.Argument(min=1, max=LARGEST_ID, help="The exe
 def exec_command(
     playbook: Annotated[str, typer.Argument(help="The playbook's path.", metavar="PLAYBOOK")],
     payload: Annotated[str | None, typer.Option(help="The input, a JSON object.")] = None,
-    key: Annotated[str | None, typer.Option(help="Same playbook tool and key: same execution, no new one.")] = None,
+    key: Annotated[str | None, typer.Option(help="Same playbook and key: same execution, no new one.")] = None,
     pool: Annotated[str | None, typer.Option(help="Where it is served; the playbook's own if left out.")] = None,
     actor: Actor = None,
     json: AsJson = False,
@@ -72,20 +80,101 @@ def list_command(limit: Limit = 20, json: AsJson = False) -> None:
 
 
 @app.command("show")
-def show_command(execution: ExecutionId, json: AsJson = False) -> None:
-    """Show an execution: its playbook, where it stands, and all that happened to it.
+def show_command(
+    execution: ExecutionId,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Show the steps again as they change, until it ends.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Show an execution: its playbook, where it stands, its steps, and all that happened to it.
 
-    Example: penstock execution show 42
+    Example: penstock execution show 42 --follow
     """
     with opened("execution") as connection:
+        if follow and not json:
+            _follow(connection, execution)
         one = executions.show(connection, execution)
-        trail = reads.trail(connection, execution)
+        begun = executions.steps(connection, execution)
+        asked = executions.questions(connection, execution)
+        trail = reads.trail_of_execution(connection, execution)
+        lines = _tree(connection, one, begun) if begun else []
     if json:
-        show_json({"execution": one, "trail": trail})
+        show_json({"execution": one, "steps": begun, "awaits": asked, "trail": trail})
         return
-    show_facts(vars(one))
+    show_facts({name: value for name, value in vars(one).items() if value is not None})
+    if lines and not follow:
+        show_heading("steps")
+        typer.echo("\n".join(lines))
+    if asked:
+        show_heading("it waits")
+        typer.echo("\n".join(question_lines(asked)))
     show_heading("what happened")
     show_table(
-        ("when", "what", "attempt", "who", "detail"),
-        [(h.happened_at, h.happening, h.attempt, h.actor, h.detail) for h in trail],
+        ("when", "step", "what", "attempt", "who", "detail"),
+        [(h.happened_at, h.step, h.happening, h.attempt, h.actor, h.detail) for h in trail],
     )
+
+
+@app.command("cancel")
+def cancel_command(execution: ExecutionId, actor: Actor = None) -> None:
+    """Begin nothing more of it; what runs is told, and its result is not believed.
+
+    Example: penstock execution cancel 42
+    """
+    _move(execution, "cancel", actor)
+
+
+@app.command("pause")
+def pause_command(execution: ExecutionId, actor: Actor = None) -> None:
+    """Let what runs end, and begin nothing more until it is resumed.
+
+    Example: penstock execution pause 42
+    """
+    _move(execution, "pause", actor)
+
+
+@app.command("resume")
+def resume_command(execution: ExecutionId, actor: Actor = None) -> None:
+    """Go on after a pause.
+
+    Example: penstock execution resume 42
+    """
+    _move(execution, "resume", actor)
+
+
+@app.command("retry")
+def retry_command(execution: ExecutionId, actor: Actor = None) -> None:
+    """Run the steps of a failed execution again that ended badly, and go on from there.
+
+    Example: penstock execution retry 42
+    """
+    _move(execution, "retry", actor)
+
+
+def _move(execution: int, action: str, actor: str | None) -> None:
+    with opened("execution") as connection:
+        typer.echo(f"execution {execution}: {executions.move(connection, execution, action, actor)}")
+
+
+def _tree(connection: Connection, one: ExecutionView, begun: list[StepView]) -> list[str]:
+    path, _, version = one.playbook_ref.partition("@")
+    entry = catalog.entry(connection, path, int(version))
+    spec = spec_of(entry.kind, entry.content)
+    assert isinstance(spec, PlaybookSpec)
+    return tree_lines(spec, begun, one.status)
+
+
+def _follow(connection: Connection, execution: int) -> None:
+    """Until it ends: the tree whenever it has changed."""
+    shown: list[str] = []
+    while True:
+        one = executions.show(connection, execution)
+        begun = executions.steps(connection, execution)
+        lines = [f"execution {execution}: {one.status}", *(_tree(connection, one, begun) if begun else [])]
+        if lines != shown:
+            typer.echo("\n".join([*lines, ""]))
+            shown = lines
+        if one.finished_at is not None:
+            return
+        time.sleep(_LOOK_S)

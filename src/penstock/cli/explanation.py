@@ -5,12 +5,15 @@ from typing import Any
 
 import typer
 
+from penstock.catalog.entry import spec_of
+from penstock.catalog.playbook import PlaybookSpec
+from penstock.cli.decisions import decisions
 from penstock.cli.output import cell, show_facts, show_heading, show_table
 from penstock.cli.words import decided
 from penstock.kernel import catalog, executions, reads
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import ExecutionView, IngestMessage
-from penstock.kernel.reads import Happening
+from penstock.kernel.reads import StepHappening
 
 
 @dataclass(frozen=True)
@@ -20,14 +23,16 @@ class Explanation:
     execution: ExecutionView
     message: dict[str, Any] | None
     reasons: list[str]
-    trail: list[Happening]
+    trail: list[StepHappening]
 
 
 def explained(connection: Connection, execution_id: int) -> Explanation:
     one = executions.show(connection, execution_id)
     message = executions.message(connection, execution_id)
+    trail = reads.trail_of_execution(connection, execution_id)
     reasons = _reasons(one, message, _spec(connection, message))
-    return Explanation(one, _shown(message), reasons, reads.trail(connection, execution_id))
+    reasons += decisions(_playbook(connection, one), executions.steps(connection, execution_id), trail)
+    return Explanation(one, _shown(message), reasons, trail)
 
 
 def show_explanation(found: Explanation) -> None:
@@ -38,8 +43,8 @@ def show_explanation(found: Explanation) -> None:
     for reason in found.reasons:
         typer.echo(f"  {cell(reason)}")
     show_heading("what became of it")
-    rows = [(one.happened_at, one.happening, one.attempt, one.actor) for one in found.trail]
-    show_table(("when", "what", "attempt", "who"), rows)
+    rows = [(one.happened_at, one.step, one.happening, one.attempt, one.actor) for one in found.trail]
+    show_table(("when", "step", "what", "attempt", "who"), rows)
 
 
 def _spec(connection: Connection, message: IngestMessage | None) -> dict[str, Any]:
@@ -50,9 +55,17 @@ def _spec(connection: Connection, message: IngestMessage | None) -> dict[str, An
     return spec
 
 
+def _playbook(connection: Connection, one: ExecutionView) -> PlaybookSpec:
+    path, _, version = one.playbook_ref.partition("@")
+    entry = catalog.entry(connection, path, int(version))
+    spec = spec_of(entry.kind, entry.content)
+    assert isinstance(spec, PlaybookSpec)
+    return spec
+
+
 def _reasons(one: ExecutionView, message: IngestMessage | None, spec: dict[str, Any]) -> list[str]:
     if message is None:
-        return [f"it was started by {one.actor}, as {one.playbook_ref} in the pool {one.pool}"]
+        return [f"it was started by {one.actor}, as {one.playbook_ref} in the pool {one.pool or 'of each step'}"]
     directives = message.directives or {}
     said = decided(directives, spec["dispatch"]["playbook"], one.pool or "shared")
     said.append(f"so it runs {one.playbook_ref} in the pool {one.pool}")

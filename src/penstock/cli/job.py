@@ -129,6 +129,22 @@ def cancel_command(
     _each(job_ids, cancel, said, json)
 
 
+@app.command("resume")
+def resume_command(
+    job_id: JobId,
+    result: Annotated[str | None, typer.Option(help="The answer, a JSON object: it becomes the step's result.")] = None,
+    key: Annotated[str | None, typer.Option(help="Its callback key, if you were given one.")] = None,
+    actor: Actor = None,
+) -> None:
+    """Answer a step that waits for it, such as an approval.
+
+    Example: penstock job resume 42 --result '{"approved": true}'
+    """
+    with opened("job") as connection:
+        status = jobs.resume(connection, job_id, key, read_object(result, "--result"), actor)
+    typer.echo(f"job {job_id}: {status}")
+
+
 @app.command("enqueue")
 def enqueue_command(
     kind: Annotated[str, typer.Argument(help="What is to be done.", metavar="KIND")],

@@ -258,3 +258,57 @@ def newest_of(connection: Connection, subscription: str, playbook: str) -> int:
             [subscription, playbook],
         ).fetchone()
     return 0 if row is None else int(row[0])
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One row of v_execution_step: a step, or an item of its loop, and the job it is run by."""
+
+    step: str
+    visit: int
+    item: int
+    job_id: int
+    status: str
+    attempt: int
+    max_attempts: int
+    is_stuck: bool
+    via: list[str]
+    enqueued_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    process_after: datetime | None
+    error: Json | None
+
+
+def steps(connection: Connection, execution_id: int, limit: int = 10_000) -> list[StepView]:
+    """The steps of an execution that have begun, in the order they began."""
+    with translated(connection), connection.cursor(row_factory=class_row(StepView)) as cursor:
+        return cursor.execute(
+            "select step, visit, item, job_id, status, attempt, max_attempts, is_stuck, via, enqueued_at, started_at,"
+            " finished_at, process_after, error from penstock.v_execution_step where execution_id = %s::bigint"
+            " order by job_id limit %s",
+            [execution_id, limit],
+        ).fetchall()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One row of v_job_awaiting."""
+
+    job_id: int
+    step: str | None
+    prompt: str | None
+    approvers: list[str] | None
+    due_at: datetime | None
+    on_due: str
+    has_key: bool
+
+
+def questions(connection: Connection, execution_id: int) -> list[Question]:
+    """What an execution waits for."""
+    with translated(connection), connection.cursor(row_factory=class_row(Question)) as cursor:
+        return cursor.execute(
+            "select job_id, step, prompt, approvers, due_at, on_due, has_key from penstock.v_job_awaiting"
+            " where coalesce(execution_id, job_id) = %s::bigint order by job_id",
+            [execution_id],
+        ).fetchall()

@@ -93,6 +93,26 @@ def trail(connection: Connection, job_id: int) -> list[Happening]:
         ).fetchall()
 
 
+@dataclass(frozen=True)
+class StepHappening(Happening):
+    """One line of an execution's trail, with the step it is about."""
+
+    step: str | None
+
+
+def trail_of_execution(connection: Connection, execution_id: int, limit: int = 1000) -> list[StepHappening]:
+    """What happened to an execution and its steps, in order."""
+    with translated(connection), connection.cursor(row_factory=class_row(StepHappening)) as cursor:
+        return cursor.execute(
+            "select e.happened_at, e.happening, e.actor, e.attempt, e.detail, j.step from ("
+            "  select distinct t.job_id from penstock.job_step t where t.execution_id = %(id)s union select %(id)s) t"
+            " join penstock.v_execution_event e on e.job_id = t.job_id"
+            " left join penstock.job j on j.job_id = e.job_id"
+            " order by e.happened_at, e.attempt nulls first limit %(limit)s",
+            {"id": execution_id, "limit": limit},
+        ).fetchall()
+
+
 def is_live(connection: Connection, job_id: int) -> bool:
     """Whether it has not ended."""
     with translated(connection), connection.cursor(row_factory=scalar_row) as cursor:
