@@ -33,7 +33,7 @@ def _lines(spec: PlaybookSpec, name: str, begun: Sequence[StepView], said: dict[
     yield f"{name} ran {why}" + (f", for {items} items" if items else "") + f": {own[-1].status}"
     for line in said.get(name, []):
         yield f"  {name} {line}"
-    always = [arc.step for arc in spec.steps[name].next]
+    always = [edge.target for edge in spec.graph.out[name] if edge.kind == "next" and not edge.is_conditional]
     if always and name not in said and all(one.status == "succeeded" for one in own):
         yield f"  {name} always goes on with {', '.join(always)}"
 

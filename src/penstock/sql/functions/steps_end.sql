@@ -11,7 +11,11 @@ begin
   if exists (select from unnest(v_ends) e where e.next is not null or e.how in ('skipped', 'failed', 'late')) then
     perform penstock.partition_ensure('execution_event', now());
     insert into penstock.execution_event (execution_id, job_id, happening, actor, detail)
-    select e.execution_id, e.job_id, 'step_' || case e.how when 'done' then 'decided' else e.how end, 'system:playbook',
+    select e.execution_id,
+           -- of a job that only decides, the step's own
+           coalesce((select t.job_id from penstock.job_step t
+                      where e.item = -1 and (t.execution_id, t.step_id, t.visit, t.item) = (e.execution_id, e.step_id, e.visit, 0)),
+                    e.job_id), 'step_' || case e.how when 'done' then 'decided' else e.how end, 'system:playbook',
            jsonb_strip_nulls(jsonb_build_object('step', s.step, 'next', e.next, 'visit', nullif(e.visit, 1)))
       from unnest(v_ends) e join penstock.playbook_step s on s.step_id = e.step_id
      where e.next is not null or e.how in ('skipped', 'failed', 'late');
