@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -187,7 +189,7 @@ def test_workers_that_are_killed_lose_no_step_and_run_none_too_many(db: Connecti
     kills = 0
     while left() and kills < 6:
         noted = len(crew.notes("called"))
-        until(lambda seen=noted: len(crew.notes("called")) > seen + 5 or not left(), "some steps run")  # type: ignore[misc]
+        until(partial(_goes_on, crew, noted, left), "some steps run")
         workers.pop(rng.randrange(2)).kill()
         workers.append(crew.start("plain", "--concurrency", "4"))
         kills += 1
@@ -197,6 +199,10 @@ def test_workers_that_are_killed_lose_no_step_and_run_none_too_many(db: Connecti
         calls[line["execution"]].add((line["step"], line["item"]))
     for execution, nodes in flows.items():
         _agrees(db, execution, fate(nodes), _counted(calls[execution]))
+
+
+def _goes_on(crew: Crew, noted: int, left: Callable[[], int]) -> bool:
+    return len(crew.notes("called")) > noted + 5 or not left()
 
 
 def _counted(calls: set[tuple[str, int]]) -> dict[str, Any]:

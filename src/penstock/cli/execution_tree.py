@@ -32,7 +32,8 @@ def _question(one: Question) -> Iterator[str]:
         yield f"job {one.job_id} ({one.step}) waits{until}"
         return
     whom = f" of {', '.join(one.approvers)}" if one.approvers else ""
-    yield f"job {one.job_id} ({one.step}) waits for an answer{whom}{until}: {' '.join((one.prompt or 'no more is said').split())}"
+    prompt = " ".join((one.prompt or "no more is said").split())
+    yield f"job {one.job_id} ({one.step}) waits for an answer{whom}{until}: {prompt}"
     yield f"  penstock job resume {one.job_id} --result '{{\"approved\": true}}'"
 
 
