@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench.cells import claim, drain, enqueue, events, ingest, latency
+from bench.cells import claim, drain, enqueue, events, ingest, latency, playbooks
 from bench.results import Cell
 from bench.run import Bench
 
@@ -24,6 +24,10 @@ CELLS: dict[str, Callable[[Bench], list[Cell]]] = {
     "dispatch": events.dispatch,
     "dispatch_flat": events.flat,
     "event_latency": events.latency,
+    "playbook_execute": playbooks.execute,
+    "playbook_steps": playbooks.steps,
+    "playbook_latency": playbooks.latency,
+    "playbook_fan": playbooks.fan,
     "ingest_kafka": ingest.kafka,
     "ingest_flat": ingest.flat,
     "ingest_start": ingest.starts,
