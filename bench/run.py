@@ -49,6 +49,8 @@ class Sizes:
     batch: int = 50_000
     paced_per_s: int = 500
     paced_s: int = 60
+    documents: int = 5000
+    document_bytes: int = 20_000
 
 
 QUICK = Sizes(
@@ -77,6 +79,8 @@ QUICK = Sizes(
     batch=400,
     paced_per_s=50,
     paced_s=3,
+    documents=60,
+    document_bytes=5000,
 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench.cells import claim, drain, enqueue, events, ingest, latency, playbooks
+from bench.cells import claim, drain, enqueue, events, ingest, latency, markcut, playbooks
 from bench.results import Cell
 from bench.run import Bench
 
@@ -33,4 +33,6 @@ CELLS: dict[str, Callable[[Bench], list[Cell]]] = {
     "ingest_start": ingest.starts,
     "ingest_nats": ingest.nats,
     "ingest_latency": ingest.latency,
+    "markcut_local": markcut.local,
+    "markcut_cluster": markcut.cluster,
 }

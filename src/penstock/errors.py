@@ -15,6 +15,8 @@ PenstockError
 │   └── SourceUnfit          it is set up in a way that would lose or repeat messages
 ├── DataLoss                 the source no longer holds what the ledger expects
 ├── NotActive                a runtime for a subscription that is not to be read
+├── DocumentUnfit            a document that MARK/CUT cannot take
+├── StageFailed              a stage of MARK/CUT that could not do, or could not prove, what it is for
 ├── DatabaseUnavailable      no answer from PostgreSQL
 ├── Busy                     an open transaction elsewhere holds what this needs
 ├── WorkerBroken             a worker that could not go on, and ended itself
@@ -113,6 +115,14 @@ class DataLoss(PenstockError):
 
 
 class NotActive(PenstockError):
+    pass
+
+
+class DocumentUnfit(PenstockError):
+    pass
+
+
+class StageFailed(PenstockError):
     pass
 
 

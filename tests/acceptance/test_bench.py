@@ -19,6 +19,7 @@ INGEST = {
     "ingest_kafka", "ingest_kafka_vs_copy", "ingest_flat", "ingest_cold_start", "ingest_warm_start", "ingest_nats",
     "ingest_latency_p50", "ingest_latency_p99",
 }  # fmt: skip
+MARKCUT = {"markcut_local", "markcut_cluster"}
 NEED_PEERS = {"drain_100k", "drain_300k"}
 TIMEOUT_S = 900
 
@@ -30,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> str:
-    return _run(folder, [name for name in ALL if not name.startswith("ingest")])
+    return _run(folder, [name for name in ALL if not name.startswith(("ingest", "markcut"))])
 
 
 def _run(folder: Path, cells: list[str]) -> str:
@@ -68,6 +69,13 @@ def test_every_cell_is_written_with_a_figure(latest: dict[str, Any]) -> None:
 def test_every_cell_has_the_promised_fields(latest: dict[str, Any]) -> None:
     promised = {"cell", "figure", "unit", "against", "ratio", "line", "ok"}
     assert all(promised <= cell.keys() for cell in latest["cells"])
+
+
+@pytest.mark.long
+def test_the_cells_of_markcut_are_written_with_a_figure(tmp_path: Path) -> None:
+    _run(tmp_path, [name for name in ALL if name.startswith("markcut")])
+    written = {cell["cell"]: cell for cell in json.loads((tmp_path / "latest.json").read_text())["cells"]}
+    assert {name: written[name]["reason"] for name in MARKCUT if written[name]["figure"] is None} == {}
 
 
 @pytest.mark.long

@@ -10,12 +10,12 @@ from uuid import uuid4
 
 import pytest
 
+from penstock import hosts
 from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.errors import NotTaken, RuntimeReplaced, StagingLost
 from penstock.kernel import catalog, runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
-from penstock.pipeline import hosts
 from penstock.pipeline.committer import Committer, Terms
 from penstock.pipeline.handover import Batch, Share, hand_over
 from penstock.pipeline.positions import starts

@@ -11,12 +11,12 @@ from typing import Self, cast
 
 import structlog
 
+from penstock import hosts
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.errors import PenstockError, SchemaMissing, SourceChanged, SourceUnfit
 from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
-from penstock.pipeline import hosts
 from penstock.pipeline.handover import Answer, Batch, Inlet, Share
 from penstock.sources.contract import Queue, Source
 from penstock.sources.kafka import KafkaSource

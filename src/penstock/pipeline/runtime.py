@@ -16,6 +16,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock import hosts
 from penstock.catalog.entry import spec_of
 from penstock.catalog.source import KafkaOptions
 from penstock.catalog.subscription import SubscriptionSpec
@@ -26,7 +27,6 @@ from penstock.kernel.connection import Connection, connect
 from penstock.kernel.runtimes import Lease
 from penstock.kernel.subscriptions import not_active
 from penstock.model import Json
-from penstock.pipeline import hosts
 from penstock.pipeline.committer import Committer, Terms
 from penstock.pipeline.keeper import Keeper
 from penstock.pipeline.lag import Progress, lag_of

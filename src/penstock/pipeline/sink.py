@@ -15,9 +15,9 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from penstock import hosts
 from penstock.errors import SettingsError
 from penstock.kernel.connection import lasting
-from penstock.pipeline import hosts
 from penstock.pipeline.handover import Batch, Share, hand_over
 
 NAME = "penstock_ingest"

@@ -32,7 +32,7 @@ grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.
   penstock.event_broadcast, penstock.v_subscription_broadcast_used, penstock.v_event_cursor, penstock.iu_outbound_route,
   penstock.iu_route_worker_cursor, penstock.iu_route_attempt, penstock.v_iu_route_worker_status, penstock.v_iu_route_attempt_recent,
   penstock.v_iu_route_dead_letter_open, penstock.playbook_step, penstock.playbook_arc, penstock.job_workflow, penstock.job_step,
-  penstock.job_join, penstock.job_loop
+  penstock.job_join, penstock.job_loop, penstock.iu_document, penstock.iu_composition, penstock.iu_axis, penstock.v_iu_document
   to workflow_admin, dot_executor, penstock_reader;
 
 -- Producers ask for jobs and record facts.
@@ -77,6 +77,12 @@ grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release
   to penstock_pipeline, workflow_admin;
 grant usage on sequence penstock.job_id_seq to penstock_pipeline;
 
--- Bodies and inputs are data: for those who run them, and for operators.
-grant select on penstock.ingest_message, penstock.execution_input, penstock.job_item, penstock.ingest_dead_letter
+-- MARK/CUT: whoever runs its stages, and the handlers of its events.
+grant execute on function penstock.fn_staging_write, penstock.fn_mark_write, penstock.fn_mark_verified, penstock.fn_cut_write,
+  penstock.fn_cut_verified, penstock.fn_staging_cleanup, penstock.fn_staging_expire, penstock.fn_staging_sweep,
+  penstock.fn_piece_recompose, penstock.fn_piece_axis_refresh
   to dot_executor, workflow_admin;
+
+-- Bodies, inputs and documents are data: for those who run them, and for operators.
+grant select on penstock.ingest_message, penstock.execution_input, penstock.job_item, penstock.ingest_dead_letter,
+  penstock.iu_staging_record, penstock.iu_staging_mark, penstock.iu_piece to dot_executor, workflow_admin;

@@ -138,6 +138,24 @@ CREATE TYPE penstock.join_count AS (
 	via bigint[]
 );
 
+-- Name: piece_diff; Type: TYPE; Schema: penstock; Owner: -
+
+CREATE TYPE penstock.piece_diff AS (
+	staging_id bigint,
+	document text,
+	piece_id bigint,
+	address text,
+	"position" integer,
+	first_byte integer,
+	end_byte integer,
+	sha256 bytea,
+	is_added boolean,
+	is_changed boolean,
+	is_moved boolean,
+	is_reordered boolean,
+	is_deprecated boolean
+);
+
 -- Name: playbook_target; Type: TYPE; Schema: penstock; Owner: -
 
 CREATE TYPE penstock.playbook_target AS (
@@ -1088,6 +1106,7 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
       ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.(lag_s|stall_s)|once_key\.ttl_s\.(job|event|dedup|replay))'
        '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
       ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
+      ('^markcut\.staging\.keep_days$', '^[1-9][0-9]{0,3}$', 'whole days, 1 to 9999'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^execution\.(max_depth|loop\.max_items)$', '^[1-9][0-9]{0,5}$', 'a number, 1 to 999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
@@ -1677,6 +1696,120 @@ begin
 end
 $$;
 
+-- Name: cut_apply(penstock.piece_diff[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cut_apply(p_diff penstock.piece_diff[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+  update penstock.iu_piece p set position = null, deprecated_at = now()
+    from unnest(p_diff) d where d.is_deprecated and p.piece_id = d.piece_id;
+  update penstock.iu_piece p set position = d.position from unnest(p_diff) d where d.is_moved and p.piece_id = d.piece_id;
+  update penstock.iu_piece p
+     set sha256 = d.sha256, size_bytes = d.end_byte - d.first_byte, changed_at = now(),
+         bytes = substring(r.bytes from d.first_byte + 1 for d.end_byte - d.first_byte)
+    from unnest(p_diff) d join penstock.iu_staging_record r on r.staging_id = d.staging_id
+   where d.is_changed and p.piece_id = d.piece_id;
+  -- an address that comes back is the same piece, added again
+  insert into penstock.iu_piece as p (document, address, position, size_bytes, sha256, bytes)
+  select d.document, d.address, d.position, d.end_byte - d.first_byte, d.sha256,
+         substring(r.bytes from d.first_byte + 1 for d.end_byte - d.first_byte)
+    from unnest(p_diff) d join penstock.iu_staging_record r on r.staging_id = d.staging_id
+   where d.is_added order by d.staging_id, d.position
+  on conflict (address) do update
+    set position = excluded.position, size_bytes = excluded.size_bytes, sha256 = excluded.sha256, bytes = excluded.bytes,
+        added_at = now(), changed_at = null, deprecated_at = null
+    where p.document = excluded.document;
+end
+$$;
+
+-- Name: cut_diff(bigint[], bigint[], integer[], bytea[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cut_diff(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[]) RETURNS SETOF penstock.piece_diff
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+  with record as (
+    select r.staging_id, r.document from penstock.iu_staging_record r where r.staging_id = any (p_staging_ids)),
+  given as (
+    select r.staging_id, r.document, m.address, m.position, m.first_byte, m.end_byte, h.sha256
+      from record r join penstock.iu_staging_mark m on m.staging_id = r.staging_id
+      left join unnest(p_of, p_positions, p_sha256) h(staging_id, position, sha256)
+        on h.staging_id = m.staging_id and h.position = m.position),
+  live as (
+    select r.staging_id, p.document, p.piece_id, p.address, p.position, p.sha256
+      from record r join penstock.iu_piece p on p.document = r.document
+     -- live is what has a position; without statistics the planner takes few deprecated_at for null, and reads all pieces
+     where p.position is not null),
+  pair as (
+    select coalesce(g.staging_id, l.staging_id) as staging_id, coalesce(g.document, l.document) as document, l.piece_id,
+           coalesce(g.address, l.address) as address, g.position, l.position as old_position, g.first_byte, g.end_byte,
+           coalesce(g.sha256, l.sha256) as sha256, l.sha256 as old_sha256,
+           g.address is not null and l.address is not null as is_in_both
+      from given g full join live l on l.document = g.document and l.address = g.address)
+  select p.staging_id, p.document, p.piece_id, p.address, p.position, p.first_byte, p.end_byte, p.sha256,
+         p.piece_id is null, p.is_in_both and p.sha256 <> p.old_sha256, p.is_in_both and p.position <> p.old_position,
+         p.is_in_both and row_number() over (partition by p.document, p.is_in_both order by p.position)
+                          <> row_number() over (partition by p.document, p.is_in_both order by p.old_position),
+         p.position is null
+    from pair p
+$$;
+
+-- Name: cut_locked(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cut_locked(p_staging_ids bigint[], OUT held bigint[], OUT newest bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_names text[];
+begin
+  select coalesce(array_agg(l.staging_id), '{}'), coalesce(array_agg(l.document order by l.document), '{}') into held, v_names
+    from (select r.staging_id, r.document from penstock.iu_staging_record r
+           where r.staging_id = any (p_staging_ids) and r.state = 'mark_verified' order by r.staging_id for update) l;
+  if cardinality(v_names) <> (select count(distinct n) from unnest(v_names) n) then
+    raise exception using errcode = 'PS011', message = 'a call cuts one version of each document';
+  end if;
+  insert into penstock.iu_document (document) select n from unnest(v_names) n order by n on conflict do nothing;
+  perform from penstock.iu_document d where d.document = any (v_names) order by d.document for update;
+  update penstock.iu_staging_record r set state = 'cut' where r.staging_id = any (held);
+  -- a NEW statement: what we waited for is seen only now
+  newest := array(select r.staging_id from penstock.iu_staging_record r join penstock.iu_document d on d.document = r.document
+                   where r.staging_id = any (held) and coalesce(d.staging_id, 0) < r.staging_id);
+end
+$$;
+
+-- Name: cut_tell(penstock.piece_diff[], penstock.actor_ref, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.cut_tell(p_diff penstock.piece_diff[], p_actor penstock.actor_ref, p_correlation_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_said jsonb := '{}';
+  v_type text;
+  v_refs text[];
+  v_payloads jsonb[];
+begin
+  foreach v_type in array array['added', 'changed', 'reordered', 'deprecated'] loop
+    select array_agg(d.address order by d.document, d.position, d.address),
+           array_agg(jsonb_build_object('document', d.document, 'position', d.position, 'sha256', encode(d.sha256, 'hex'))
+                     order by d.document, d.position, d.address)
+      into v_refs, v_payloads
+      from unnest(p_diff) d
+     where case v_type when 'added' then d.is_added when 'changed' then d.is_changed when 'reordered' then d.is_reordered
+                       else d.is_deprecated end;
+    perform penstock.events_insert('piece', 'piece_' || v_type, 'penstock.iu_piece', v_refs, v_payloads, p_actor, p_correlation_id);
+    v_said := v_said || jsonb_build_object(v_type, coalesce(cardinality(v_refs), 0));
+  end loop;
+  return v_said;
+end
+$$;
+
 -- Name: dead_letter_check(text, boolean, text, text, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.dead_letter_check(p_id text, p_is_there boolean, p_resolution text, p_resolved_by text, p_resolved_at timestamp with time zone) RETURNS void
@@ -2029,6 +2162,37 @@ begin
     perform penstock.consumers_dispatch_apart(v_missing);
   end if;
   return jsonb_build_object('events', cardinality(v_events), 'missing', cardinality(v_missing));
+end
+$$;
+
+-- Name: events_insert(text, text, text, text[], jsonb[], penstock.actor_ref, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.events_insert(p_event_domain text, p_event_type text, p_subject_table text, p_refs text[], p_payloads jsonb[], p_actor penstock.actor_ref, p_correlation_id text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_stream text := penstock.event_type_checked(p_event_domain, p_event_type, null);
+  v_most bigint := penstock.config_text('queue.safe_payload.max_bytes', '8192')::bigint;
+begin
+  if coalesce(cardinality(p_refs), 0) = 0 then
+    return;
+  end if;
+  -- one pass over the text of all of them
+  perform penstock.payload_check(to_jsonb(p_payloads), 'the event payload');
+  if exists (select from penstock.event_type_registry r
+              where r.event_domain = p_event_domain and r.event_type = p_event_type and r.payload_contract is not null) then
+    perform penstock.event_contract_check(p_event_domain, p_event_type, p, 'the event payload') from unnest(p_payloads) p;
+  end if;
+  if exists (select from unnest(p_payloads) p where pg_column_size(p) > v_most) then
+    raise exception using errcode = 'PS007', message = format('the payload of event %s.%s is larger than %s bytes', p_event_domain,
+      p_event_type, v_most), hint = 'Events carry a signal: keep the data elsewhere and pass its address as a ref.';
+  end if;
+  perform penstock.partition_ensure('event_outbox', now());
+  insert into penstock.event_outbox (event_domain, event_type, event_stream, subject_table, subject_ref, payload, actor, correlation_id)
+  select p_event_domain, p_event_type, v_stream, p_subject_table, g.ref, g.payload, p_actor, p_correlation_id
+    from unnest(p_refs, p_payloads) with ordinality g(ref, payload, n) order by g.n;
+  perform penstock.wake(array['_outbox']);
 end
 $$;
 
@@ -2613,6 +2777,53 @@ begin
      set enabled = v_consumer.enabled, dry_run = v_consumer.dry_run, reviewed_by = v_consumer.reviewed_by,
          reviewed_at = v_consumer.reviewed_at, live_at = case when v_is_live then coalesce(c.live_at, now()) end
    where c.consumer_id = p_consumer_id;
+end
+$$;
+
+-- Name: fn_cut_verified(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_cut_verified(p_staging_ids bigint[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return penstock.staging_move(p_staging_ids, 'cut', 'cut_verified');
+end
+$$;
+
+-- Name: fn_cut_write(bigint[], bigint[], integer[], bytea[], text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_cut_write(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[], p_actor text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_held bigint[];
+  v_ids bigint[];
+  v_diff penstock.piece_diff[];
+  v_said jsonb;
+begin
+  select l.held, l.newest into v_held, v_ids from penstock.cut_locked(p_staging_ids) l;
+  select coalesce(array_agg(d), '{}') into v_diff from penstock.cut_diff(v_ids, p_of, p_positions, p_sha256) d;
+  if exists (select from unnest(v_diff) d where d.sha256 is null or length(d.sha256) <> 32) then
+    raise exception using errcode = 'PS011', message = format('piece %s has no hash', (select min(d.address) from unnest(v_diff) d
+      where d.sha256 is null or length(d.sha256) <> 32)), hint = 'Every marked piece needs the sha256 of its bytes.';
+  end if;
+  perform penstock.cut_apply(v_diff);
+  update penstock.iu_document t
+     set staging_id = r.staging_id, run = r.run, sha256 = r.sha256, size_bytes = r.size_bytes, cut_at = now(),
+         pieces = coalesce(n.pieces, 0), revision = t.revision + coalesce(n.is_new, (t.staging_id is null)::integer)
+    from penstock.iu_staging_record r
+    left join (select d.staging_id, count(*) filter (where not d.is_deprecated) as pieces,
+                      bool_or(d.is_added or d.is_changed or d.is_moved or d.is_deprecated)::integer as is_new
+                 from unnest(v_diff) d group by d.staging_id) n on n.staging_id = r.staging_id
+   where r.staging_id = any (v_ids) and t.document = r.document;
+  v_said := penstock.cut_tell(v_diff, v_actor,
+    (select min(r.run) from penstock.iu_staging_record r where r.staging_id = any (v_ids)));
+  return v_said || jsonb_build_object('documents', cardinality(v_ids), 'superseded', cardinality(v_held) - cardinality(v_ids),
+    'pieces', (select count(*) from unnest(v_diff) d where not d.is_deprecated));
 end
 $$;
 
@@ -3931,6 +4142,46 @@ begin
 end
 $$;
 
+-- Name: fn_mark_verified(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_mark_verified(p_staging_ids bigint[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return penstock.staging_move(p_staging_ids, 'marked', 'mark_verified');
+end
+$$;
+
+-- Name: fn_mark_write(bigint[], integer, bigint[], integer[], integer[], integer[], text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_mark_write(p_staging_ids bigint[], p_max_bytes integer, p_of bigint[], p_positions integer[], p_firsts integer[], p_ends integer[], p_addresses text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_ids bigint[];
+begin
+  if cardinality(p_of) <> all (array[cardinality(p_positions), cardinality(p_firsts), cardinality(p_ends), cardinality(p_addresses)])
+     or not p_of <@ p_staging_ids then
+    raise exception using errcode = 'PS011', message = 'every mark needs its document, which is one of those given, its position, '
+      'its first and end byte and its address';
+  end if;
+  select coalesce(array_agg(l.staging_id), '{}') into v_ids
+    from (select r.staging_id from penstock.iu_staging_record r
+           where r.staging_id = any (p_staging_ids) and r.state in ('staged', 'marked', 'mark_verified')
+           order by r.staging_id for update) l;
+  delete from penstock.iu_staging_mark m where m.staging_id = any (v_ids);
+  insert into penstock.iu_staging_mark (staging_id, position, first_byte, end_byte, address)
+  select g.staging_id, g.position, g.first_byte, g.end_byte, g.address
+    from unnest(p_of, p_positions, p_firsts, p_ends, p_addresses) g(staging_id, position, first_byte, end_byte, address)
+   where g.staging_id = any (v_ids);
+  update penstock.iu_staging_record r set state = 'marked', max_bytes = p_max_bytes where r.staging_id = any (v_ids);
+  return cardinality(v_ids);
+end
+$$;
+
 -- Name: fn_mot_graph_emit(text, jsonb, text, text, text, text, text, integer, timestamp with time zone); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb DEFAULT NULL::jsonb, p_actor text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_pool text DEFAULT NULL::text, p_trace text DEFAULT NULL::text, p_correlation_id text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_process_after timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
@@ -4042,6 +4293,58 @@ begin
 end
 $$;
 
+-- Name: fn_piece_axis_refresh(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_piece_axis_refresh(p_address text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_document penstock.iu_document := penstock.piece_document_locked(p_address);
+  v_axis penstock.iu_axis;
+begin
+  if v_document.document is null then
+    return null;
+  end if;
+  insert into penstock.iu_axis as a (document, revision, live, changed, deprecated)
+  select v_document.document, v_document.revision, count(*) filter (where p.deprecated_at is null),
+         count(*) filter (where p.deprecated_at is null and p.changed_at is not null), count(p.deprecated_at)
+    from penstock.iu_piece p where p.document = v_document.document
+  on conflict (document) do update
+    set revision = excluded.revision, live = excluded.live, changed = excluded.changed, deprecated = excluded.deprecated,
+        refreshed_at = now()
+  returning * into v_axis;
+  return to_jsonb(v_axis) - 'refreshed_at';
+end
+$$;
+
+-- Name: fn_piece_recompose(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_piece_recompose(p_address text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_document penstock.iu_document := penstock.piece_document_locked(p_address);
+  v_is_due boolean := not exists (select from penstock.iu_composition c
+                                   where c.document = v_document.document and c.revision = v_document.revision);
+begin
+  if v_document.document is null then
+    return null;
+  end if;
+  if v_is_due then
+    insert into penstock.iu_composition as c (document, revision, piece_ids, size_bytes, sha256)
+    select v_document.document, v_document.revision, coalesce(array_agg(p.piece_id order by p.position), '{}'),
+           coalesce(sum(p.size_bytes), 0), sha256(coalesce(string_agg(p.bytes, ''::bytea order by p.position), ''::bytea))
+      from penstock.iu_piece p where p.document = v_document.document and p.deprecated_at is null
+    on conflict (document) do update
+      set revision = excluded.revision, piece_ids = excluded.piece_ids, size_bytes = excluded.size_bytes, sha256 = excluded.sha256,
+          composed_at = now();
+  end if;
+  return jsonb_build_object('document', v_document.document, 'revision', v_document.revision, 'composed', v_is_due);
+end
+$$;
+
 -- Name: fn_pool_set(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_pool_set(p_pool text, p_note text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS void
@@ -4119,7 +4422,7 @@ begin
   -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
   foreach v_part in array array['outbox', 'promote', 'awaiting', 'reap', 'silence', 'lanes', 'analyze', 'partitions', 'subscriptions',
                                 'cursors', 'workflows', 'schedules', 'dispatch', 'routes', 'broadcasts', 'events_audit', 'events_sweep',
-                                'once_keys'] loop
+                                'once_keys', 'staging'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -4362,6 +4665,100 @@ begin
   return penstock.fn_sql_event_route_apply(p_route_code);
 end
 $$;
+
+-- Name: fn_staging_cleanup(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_staging_cleanup(p_staging_ids bigint[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_gone integer;
+begin
+  delete from penstock.iu_staging_record r
+   where r.staging_id in (select o.staging_id from penstock.iu_staging_record o
+                           where o.staging_id = any (p_staging_ids) and o.state = 'cut_verified' order by o.staging_id for update);
+  get diagnostics v_gone = row_count;
+  return v_gone;
+end
+$$;
+
+-- Name: fn_staging_expire(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_staging_expire(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_refs text[];
+  v_payloads jsonb[];
+begin
+  with due as (
+    select r.staging_id from penstock.iu_staging_record r
+     where r.expired_at is null
+       and r.staged_at < now() - penstock.config_text('markcut.staging.keep_days', '15')::integer * interval '1 day'
+     order by r.staged_at limit p_limit for update skip locked),
+  gone as (
+    update penstock.iu_staging_record r set expired_at = now() from due where r.staging_id = due.staging_id
+    returning r.staging_id, r.run, r.document)
+  select array_agg(g.run || ':' || g.document order by g.staging_id),
+         array_agg(jsonb_build_object('staging_id', g.staging_id, 'run', g.run, 'document', g.document) order by g.staging_id)
+    into v_refs, v_payloads from gone g;
+  perform penstock.events_insert('staging', 'record_expired', 'penstock.iu_staging_record', v_refs, v_payloads, 'system:staging', null);
+  return coalesce(cardinality(v_refs), 0);
+end
+$$;
+
+-- Name: fn_staging_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_staging_sweep(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_gone integer;
+begin
+  delete from penstock.iu_staging_record r
+   where r.staging_id in (select o.staging_id from penstock.iu_staging_record o
+                           where o.expired_at is not null order by o.expired_at limit p_limit for update skip locked);
+  get diagnostics v_gone = row_count;
+  return v_gone;
+end
+$$;
+
+-- Name: fn_staging_write(text, text[], text[], bytea[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_staging_write(p_run text, p_documents text[], p_formats text[], p_bytes bytea[]) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $_$
+declare
+  v_staged integer;
+begin
+  if coalesce(p_run, '') !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$' then
+    raise exception using errcode = 'PS011', message = format('%L cannot be the name of a run', p_run),
+      hint = 'A letter or digit, then letters, digits and _ . : / -, at most 200.';
+  end if;
+  if cardinality(p_documents) <> cardinality(p_formats) or cardinality(p_documents) <> cardinality(p_bytes)
+     or exists (select from unnest(p_documents, p_formats, p_bytes) g(d, f, b)
+                 where d is null or length(d) not between 1 and 1000 or f is null or f not in ('markdown', 'text') or b is null) then
+    raise exception using errcode = 'PS011', message = 'every document needs a name of 1 to 1000 characters, a format (markdown or text) '
+      'and its bytes';
+  end if;
+  delete from penstock.iu_staging_record r using unnest(p_documents, p_formats, p_bytes) g(d, f, b)
+   where r.run = p_run and r.document = g.d and (r.format <> g.f or r.size_bytes <> length(g.b) or r.sha256 <> sha256(g.b));
+  insert into penstock.iu_staging_record (run, document, format, size_bytes, sha256, bytes)
+  select p_run, g.d, g.f, length(g.b), sha256(g.b), g.b
+    from unnest(p_documents, p_formats, p_bytes) g(d, f, b)
+   where not exists (select from penstock.iu_staging_record r where r.run = p_run and r.document = g.d)
+   order by g.d
+  on conflict (run, document) do nothing;
+  get diagnostics v_staged = row_count;
+  return jsonb_build_object('staged', v_staged, 'known', cardinality(p_documents) - v_staged);
+end
+$_$;
 
 -- Name: fn_subscription_move(text, text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -6025,6 +6422,34 @@ begin
       hint = 'Jobs and events carry a signal: keep the data elsewhere and pass its address as a ref. '
              'The list is queue.forbidden_keys in dot_config.';
   end if;
+end
+$$;
+
+-- Name: iu_document; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_document (
+    document text NOT NULL COLLATE pg_catalog."C",
+    staging_id bigint,
+    run text COLLATE pg_catalog."C",
+    revision integer DEFAULT 0 NOT NULL,
+    sha256 bytea,
+    size_bytes integer DEFAULT 0 NOT NULL,
+    pieces integer DEFAULT 0 NOT NULL,
+    cut_at timestamp with time zone
+);
+
+-- Name: piece_document_locked(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.piece_document_locked(p_address text) RETURNS penstock.iu_document
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_document penstock.iu_document;
+begin
+  select t.* into v_document from penstock.iu_document t
+   where t.document = (select p.document from penstock.iu_piece p where p.address = p_address) for update;
+  return v_document;
 end
 $$;
 
@@ -7702,6 +8127,25 @@ begin
 end
 $$;
 
+-- Name: staging_move(bigint[], text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.staging_move(p_staging_ids bigint[], p_from text, p_to text) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_moved integer;
+begin
+  update penstock.iu_staging_record r set state = p_to
+    from (select o.staging_id from penstock.iu_staging_record o
+           where o.staging_id = any (p_staging_ids) and o.state = p_from order by o.staging_id for update) l
+   where r.staging_id = l.staging_id;
+  get diagnostics v_moved = row_count;
+  return v_moved;
+end
+$$;
+
 -- Name: step_replayed(bigint, penstock.job_dead_letter, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref) RETURNS bigint
@@ -8212,6 +8656,7 @@ begin
       when 'once_keys' then v_did := to_jsonb(penstock.once_sweep());
       when 'analyze' then v_did := to_jsonb(penstock.queue_analyze());
       when 'subscriptions' then v_did := to_jsonb(penstock.subscriptions_watch());
+      when 'staging' then v_did := to_jsonb(penstock.fn_staging_expire());
       when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
     end case;
     v_report := case when v_did ? 'error' then jsonb_build_object('ok', false, 'error', v_did -> 'error', 'did', v_did)
@@ -8637,6 +9082,56 @@ CREATE TABLE penstock.ingest_position (
 )
 WITH (fillfactor='50');
 
+-- Name: iu_axis; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_axis (
+    document text NOT NULL COLLATE pg_catalog."C",
+    revision integer NOT NULL,
+    live integer NOT NULL,
+    changed integer NOT NULL,
+    deprecated integer NOT NULL,
+    refreshed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: iu_composition; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_composition (
+    document text NOT NULL COLLATE pg_catalog."C",
+    revision integer NOT NULL,
+    piece_ids bigint[] NOT NULL,
+    size_bytes integer NOT NULL,
+    sha256 bytea NOT NULL,
+    composed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: iu_piece; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_piece (
+    piece_id bigint NOT NULL,
+    document text NOT NULL COLLATE pg_catalog."C",
+    address text NOT NULL COLLATE pg_catalog."C",
+    "position" integer,
+    size_bytes integer NOT NULL,
+    sha256 bytea NOT NULL,
+    bytes bytea NOT NULL,
+    added_at timestamp with time zone DEFAULT now() NOT NULL,
+    changed_at timestamp with time zone,
+    deprecated_at timestamp with time zone,
+    CONSTRAINT iu_piece_check CHECK ((("position" IS NULL) = (deprecated_at IS NOT NULL)))
+);
+ALTER TABLE ONLY penstock.iu_piece ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Name: iu_piece_piece_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.iu_piece ALTER COLUMN piece_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.iu_piece_piece_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: iu_route_attempt_attempt_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
 
 ALTER TABLE penstock.iu_route_attempt ALTER COLUMN attempt_id ADD GENERATED ALWAYS AS IDENTITY (
@@ -8663,6 +9158,52 @@ ALTER TABLE penstock.iu_route_dead_letter ALTER COLUMN dead_letter_id ADD GENERA
 
 ALTER TABLE penstock.iu_sql_event_route ALTER COLUMN route_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME penstock.iu_sql_event_route_route_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: iu_staging_mark; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_staging_mark (
+    staging_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    first_byte integer NOT NULL,
+    end_byte integer NOT NULL,
+    address text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT iu_staging_mark_address_check CHECK (((length(address) >= 1) AND (length(address) <= 2000))),
+    CONSTRAINT iu_staging_mark_check CHECK ((end_byte > first_byte)),
+    CONSTRAINT iu_staging_mark_first_byte_check CHECK ((first_byte >= 0)),
+    CONSTRAINT iu_staging_mark_position_check CHECK (("position" >= 0))
+);
+
+-- Name: iu_staging_record; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.iu_staging_record (
+    staging_id bigint NOT NULL,
+    run text NOT NULL COLLATE pg_catalog."C",
+    document text NOT NULL COLLATE pg_catalog."C",
+    format text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'staged'::text NOT NULL COLLATE pg_catalog."C",
+    size_bytes integer NOT NULL,
+    sha256 bytea NOT NULL,
+    max_bytes integer,
+    bytes bytea NOT NULL,
+    staged_at timestamp with time zone DEFAULT now() NOT NULL,
+    expired_at timestamp with time zone,
+    CONSTRAINT iu_staging_record_document_check CHECK (((length(document) >= 1) AND (length(document) <= 1000))),
+    CONSTRAINT iu_staging_record_format_check CHECK ((format = ANY (ARRAY['markdown'::text, 'text'::text]))),
+    CONSTRAINT iu_staging_record_run_check CHECK ((run ~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'::text)),
+    CONSTRAINT iu_staging_record_state_check CHECK ((state = ANY (ARRAY['staged'::text, 'marked'::text, 'mark_verified'::text, 'cut'::text, 'cut_verified'::text])))
+);
+ALTER TABLE ONLY penstock.iu_staging_record ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Name: iu_staging_record_staging_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
+
+ALTER TABLE penstock.iu_staging_record ALTER COLUMN staging_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME penstock.iu_staging_record_staging_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -9665,6 +10206,27 @@ CREATE VIEW penstock.v_ingest_position AS
     moved_at
    FROM penstock.ingest_position p;
 
+-- Name: v_iu_document; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_iu_document AS
+ SELECT d.document,
+    d.revision,
+    d.run,
+    d.pieces,
+    d.size_bytes,
+    encode(d.sha256, 'hex'::text) AS sha256,
+    d.cut_at,
+    c.revision AS composed_revision,
+    encode(c.sha256, 'hex'::text) AS composed_sha256,
+    a.revision AS axis_revision,
+    a.live,
+    a.changed,
+    a.deprecated
+   FROM ((penstock.iu_document d
+     LEFT JOIN penstock.iu_composition c ON ((c.document = d.document)))
+     LEFT JOIN penstock.iu_axis a ON ((a.document = d.document)))
+  WHERE (d.staging_id IS NOT NULL);
+
 -- Name: v_iu_route_attempt_recent; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_iu_route_attempt_recent AS
@@ -10335,10 +10897,40 @@ ALTER TABLE ONLY penstock.ingest_message
 ALTER TABLE ONLY penstock.ingest_position
     ADD CONSTRAINT ingest_position_pkey PRIMARY KEY (path, part);
 
+-- Name: iu_axis iu_axis_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_axis
+    ADD CONSTRAINT iu_axis_pkey PRIMARY KEY (document);
+
+-- Name: iu_composition iu_composition_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_composition
+    ADD CONSTRAINT iu_composition_pkey PRIMARY KEY (document);
+
+-- Name: iu_document iu_document_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_document
+    ADD CONSTRAINT iu_document_pkey PRIMARY KEY (document);
+
 -- Name: iu_outbound_route iu_outbound_route_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.iu_outbound_route
     ADD CONSTRAINT iu_outbound_route_pkey PRIMARY KEY (route_code);
+
+-- Name: iu_piece iu_piece_address_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_piece
+    ADD CONSTRAINT iu_piece_address_key UNIQUE (address);
+
+-- Name: iu_piece iu_piece_order; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_piece
+    ADD CONSTRAINT iu_piece_order UNIQUE (document, "position") DEFERRABLE;
+
+-- Name: iu_piece iu_piece_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_piece
+    ADD CONSTRAINT iu_piece_pkey PRIMARY KEY (piece_id);
 
 -- Name: iu_route_attempt iu_route_attempt_idempotency_key_attempt_no_key; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -10374,6 +10966,21 @@ ALTER TABLE ONLY penstock.iu_sql_event_route
 
 ALTER TABLE ONLY penstock.iu_sql_event_route
     ADD CONSTRAINT iu_sql_event_route_route_id_key UNIQUE (route_id);
+
+-- Name: iu_staging_mark iu_staging_mark_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_staging_mark
+    ADD CONSTRAINT iu_staging_mark_pkey PRIMARY KEY (staging_id, "position");
+
+-- Name: iu_staging_record iu_staging_record_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_staging_record
+    ADD CONSTRAINT iu_staging_record_pkey PRIMARY KEY (staging_id);
+
+-- Name: iu_staging_record iu_staging_record_run_document_key; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_staging_record
+    ADD CONSTRAINT iu_staging_record_run_document_key UNIQUE (run, document);
 
 -- Name: job_await job_await_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -10656,6 +11263,10 @@ CREATE INDEX ingest_dead_letter_open ON penstock.ingest_dead_letter USING btree 
 
 CREATE INDEX ingest_message_id ON ONLY penstock.ingest_message USING btree (subscription, message_id);
 
+-- Name: iu_document_run; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_document_run ON penstock.iu_document USING btree (run);
+
 -- Name: iu_route_attempt_dry; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX iu_route_attempt_dry ON penstock.iu_route_attempt USING btree (route_code, attempted_at) WHERE (status = 'dry_run'::text);
@@ -10675,6 +11286,14 @@ CREATE INDEX iu_route_attempt_recent ON penstock.iu_route_attempt USING btree (a
 -- Name: iu_route_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX iu_route_dead_letter_open ON penstock.iu_route_dead_letter USING btree (dead_letter_id) WHERE (resolved_at IS NULL);
+
+-- Name: iu_staging_record_age; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_staging_record_age ON penstock.iu_staging_record USING btree (staged_at) WHERE (expired_at IS NULL);
+
+-- Name: iu_staging_record_expired; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX iu_staging_record_expired ON penstock.iu_staging_record USING btree (expired_at) WHERE (expired_at IS NOT NULL);
 
 -- Name: ix_event_subscription_lookup; Type: INDEX; Schema: penstock; Owner: -
 
@@ -10921,10 +11540,25 @@ ALTER TABLE ONLY penstock.event_type_registry
 ALTER TABLE ONLY penstock.ingest_position
     ADD CONSTRAINT ingest_position_path_fkey FOREIGN KEY (path) REFERENCES penstock.subscription(path);
 
+-- Name: iu_axis iu_axis_document_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_axis
+    ADD CONSTRAINT iu_axis_document_fkey FOREIGN KEY (document) REFERENCES penstock.iu_document(document);
+
+-- Name: iu_composition iu_composition_document_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_composition
+    ADD CONSTRAINT iu_composition_document_fkey FOREIGN KEY (document) REFERENCES penstock.iu_document(document);
+
 -- Name: iu_outbound_route iu_outbound_route_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.iu_outbound_route
     ADD CONSTRAINT iu_outbound_route_event_domain_fkey FOREIGN KEY (event_domain) REFERENCES penstock.event_domain(event_domain);
+
+-- Name: iu_piece iu_piece_document_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_piece
+    ADD CONSTRAINT iu_piece_document_fkey FOREIGN KEY (document) REFERENCES penstock.iu_document(document);
 
 -- Name: iu_route_worker_cursor iu_route_worker_cursor_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
@@ -10935,6 +11569,11 @@ ALTER TABLE ONLY penstock.iu_route_worker_cursor
 
 ALTER TABLE ONLY penstock.iu_sql_event_route
     ADD CONSTRAINT iu_sql_event_route_target_event_domain_target_event_type_fkey FOREIGN KEY (target_event_domain, target_event_type) REFERENCES penstock.event_type_registry(event_domain, event_type);
+
+-- Name: iu_staging_mark iu_staging_mark_staging_id_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.iu_staging_mark
+    ADD CONSTRAINT iu_staging_mark_staging_id_fkey FOREIGN KEY (staging_id) REFERENCES penstock.iu_staging_record(staging_id) ON DELETE CASCADE;
 
 -- Name: job_subscription job_subscription_event_domain_fkey; Type: FK CONSTRAINT; Schema: penstock; Owner: -
 
@@ -11229,6 +11868,22 @@ REVOKE ALL ON FUNCTION penstock.cursor_taken(p_cursor text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.cursors_watch() FROM PUBLIC;
 
+-- Name: FUNCTION cut_apply(p_diff penstock.piece_diff[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cut_apply(p_diff penstock.piece_diff[]) FROM PUBLIC;
+
+-- Name: FUNCTION cut_diff(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cut_diff(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[]) FROM PUBLIC;
+
+-- Name: FUNCTION cut_locked(p_staging_ids bigint[], OUT held bigint[], OUT newest bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cut_locked(p_staging_ids bigint[], OUT held bigint[], OUT newest bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION cut_tell(p_diff penstock.piece_diff[], p_actor penstock.actor_ref, p_correlation_id text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.cut_tell(p_diff penstock.piece_diff[], p_actor penstock.actor_ref, p_correlation_id text) FROM PUBLIC;
+
 -- Name: FUNCTION dead_letter_check(p_id text, p_is_there boolean, p_resolution text, p_resolved_by text, p_resolved_at timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.dead_letter_check(p_id text, p_is_there boolean, p_resolution text, p_resolved_by text, p_resolved_at timestamp with time zone) FROM PUBLIC;
@@ -11296,6 +11951,10 @@ REVOKE ALL ON FUNCTION penstock.event_types_for(p_recipient_ref penstock.actor_r
 -- Name: FUNCTION events_audit(p_age interval, p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.events_audit(p_age interval, p_limit integer) FROM PUBLIC;
+
+-- Name: FUNCTION events_insert(p_event_domain text, p_event_type text, p_subject_table text, p_refs text[], p_payloads jsonb[], p_actor penstock.actor_ref, p_correlation_id text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.events_insert(p_event_domain text, p_event_type text, p_subject_table text, p_refs text[], p_payloads jsonb[], p_actor penstock.actor_ref, p_correlation_id text) FROM PUBLIC;
 
 -- Name: FUNCTION events_sweep(p_limit integer, p_ticks integer); Type: ACL; Schema: penstock; Owner: -
 
@@ -11385,6 +12044,18 @@ GRANT ALL ON FUNCTION penstock.fn_consumer_register(p_consumer_id text, p_event_
 
 REVOKE ALL ON FUNCTION penstock.fn_consumer_set(p_consumer_id text, p_enabled boolean, p_dry_run boolean, p_reviewed_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_consumer_set(p_consumer_id text, p_enabled boolean, p_dry_run boolean, p_reviewed_by text) TO workflow_admin;
+
+-- Name: FUNCTION fn_cut_verified(p_staging_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_cut_verified(p_staging_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_cut_verified(p_staging_ids bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_cut_verified(p_staging_ids bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_cut_write(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[], p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_cut_write(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[], p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_cut_write(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[], p_actor text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_cut_write(p_staging_ids bigint[], p_of bigint[], p_positions integer[], p_sha256 bytea[], p_actor text) TO workflow_admin;
 
 -- Name: FUNCTION fn_dead_letter_replay(p_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -11678,6 +12349,18 @@ GRANT ALL ON FUNCTION penstock.fn_job_start(p_job_ids bigint[], p_tokens bigint[
 REVOKE ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_subscription_set(p_executor_id text, p_executor_kind text, p_job_kind text, p_event_domain text, p_priority_floor integer, p_max_parallel integer, p_enabled boolean, p_registered_by text) TO workflow_admin;
 
+-- Name: FUNCTION fn_mark_verified(p_staging_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_mark_verified(p_staging_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_mark_verified(p_staging_ids bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_mark_verified(p_staging_ids bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_mark_write(p_staging_ids bigint[], p_max_bytes integer, p_of bigint[], p_positions integer[], p_firsts integer[], p_ends integer[], p_addresses text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_mark_write(p_staging_ids bigint[], p_max_bytes integer, p_of bigint[], p_positions integer[], p_firsts integer[], p_ends integer[], p_addresses text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_mark_write(p_staging_ids bigint[], p_max_bytes integer, p_of bigint[], p_positions integer[], p_firsts integer[], p_ends integer[], p_addresses text[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_mark_write(p_staging_ids bigint[], p_max_bytes integer, p_of bigint[], p_positions integer[], p_firsts integer[], p_ends integer[], p_addresses text[]) TO workflow_admin;
+
 -- Name: FUNCTION fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_mot_graph_emit(p_playbook text, p_params jsonb, p_actor text, p_idempotency_key text, p_pool text, p_trace text, p_correlation_id text, p_priority integer, p_process_after timestamp with time zone) FROM PUBLIC;
@@ -11703,6 +12386,18 @@ GRANT ALL ON FUNCTION penstock.fn_outbox_rebase(p_actor text) TO workflow_admin;
 REVOKE ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean, p_within interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean, p_within interval) TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_outbox_tick(p_force boolean, p_within interval) TO workflow_admin;
+
+-- Name: FUNCTION fn_piece_axis_refresh(p_address text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_piece_axis_refresh(p_address text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_piece_axis_refresh(p_address text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_piece_axis_refresh(p_address text) TO workflow_admin;
+
+-- Name: FUNCTION fn_piece_recompose(p_address text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_piece_recompose(p_address text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_piece_recompose(p_address text) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_piece_recompose(p_address text) TO workflow_admin;
 
 -- Name: FUNCTION fn_pool_set(p_pool text, p_note text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -11779,6 +12474,30 @@ GRANT ALL ON FUNCTION penstock.fn_sql_event_route_apply(p_route_code text) TO wo
 
 REVOKE ALL ON FUNCTION penstock.fn_sql_event_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_sql_event_route_set(p_route_code text, p_definition jsonb, p_enabled boolean, p_dry_run boolean, p_reviewed_by text, p_actor text) TO workflow_admin;
+
+-- Name: FUNCTION fn_staging_cleanup(p_staging_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_staging_cleanup(p_staging_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_staging_cleanup(p_staging_ids bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_staging_cleanup(p_staging_ids bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_staging_expire(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_staging_expire(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_staging_expire(p_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_staging_expire(p_limit integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_staging_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_staging_sweep(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_staging_sweep(p_limit integer) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_staging_sweep(p_limit integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_staging_write(p_run text, p_documents text[], p_formats text[], p_bytes bytea[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_staging_write(p_run text, p_documents text[], p_formats text[], p_bytes bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_staging_write(p_run text, p_documents text[], p_formats text[], p_bytes bytea[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_staging_write(p_run text, p_documents text[], p_formats text[], p_bytes bytea[]) TO workflow_admin;
 
 -- Name: FUNCTION fn_subscription_move(p_path text, p_action text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
@@ -12059,6 +12778,16 @@ REVOKE ALL ON FUNCTION penstock.partitions_ahead(p_ahead integer) FROM PUBLIC;
 -- Name: FUNCTION payload_check(p_payload jsonb, p_what text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.payload_check(p_payload jsonb, p_what text) FROM PUBLIC;
+
+-- Name: TABLE iu_document; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_document TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_document TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_document TO penstock_reader;
+
+-- Name: FUNCTION piece_document_locked(p_address text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.piece_document_locked(p_address text) FROM PUBLIC;
 
 -- Name: FUNCTION playbook_graph_write(p_path text, p_version integer, p_content jsonb, p_graph jsonb); Type: ACL; Schema: penstock; Owner: -
 
@@ -12365,6 +13094,10 @@ REVOKE ALL ON FUNCTION penstock.stage_drop(p_stage text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.stage_name(p_subscription text, p_token bigint, p_lane integer) FROM PUBLIC;
 
+-- Name: FUNCTION staging_move(p_staging_ids bigint[], p_from text, p_to text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.staging_move(p_staging_ids bigint[], p_from text, p_to text) FROM PUBLIC;
+
 -- Name: FUNCTION step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref) FROM PUBLIC;
@@ -12542,6 +13275,33 @@ GRANT SELECT ON TABLE penstock.executor_grant TO penstock_reader;
 
 GRANT SELECT ON TABLE penstock.ingest_message TO dot_executor;
 GRANT SELECT ON TABLE penstock.ingest_message TO workflow_admin;
+
+-- Name: TABLE iu_axis; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_axis TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_axis TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_axis TO penstock_reader;
+
+-- Name: TABLE iu_composition; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_composition TO workflow_admin;
+GRANT SELECT ON TABLE penstock.iu_composition TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_composition TO penstock_reader;
+
+-- Name: TABLE iu_piece; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_piece TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_piece TO workflow_admin;
+
+-- Name: TABLE iu_staging_mark; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_staging_mark TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_staging_mark TO workflow_admin;
+
+-- Name: TABLE iu_staging_record; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.iu_staging_record TO dot_executor;
+GRANT SELECT ON TABLE penstock.iu_staging_record TO workflow_admin;
 
 -- Name: TABLE job; Type: ACL; Schema: penstock; Owner: -
 
@@ -12735,6 +13495,12 @@ GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_mot;
 GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_pipeline;
 GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_gateway;
 GRANT SELECT ON TABLE penstock.v_ingest_position TO penstock_reader;
+
+-- Name: TABLE v_iu_document; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_iu_document TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_iu_document TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_iu_document TO penstock_reader;
 
 -- Name: TABLE v_iu_route_attempt_recent; Type: ACL; Schema: penstock; Owner: -
 

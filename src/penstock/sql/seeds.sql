@@ -44,6 +44,7 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('execution.loop.max_items', '100000', 'system:migrate'),
   ('queue.forbidden_keys', 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data', 'system:migrate'),
   ('playbook.inline_code.enabled', 'false', 'system:migrate'),
+  ('markcut.staging.keep_days', '15', 'system:migrate'),
   ('iu_core.routes_enabled', 'false', 'system:migrate'),
   ('iu_core.route_worker_enabled', 'false', 'system:migrate')
 on conflict do nothing;
@@ -104,8 +105,10 @@ select r.recipient_ref, r.event_domain, r.event_type, r.event_stream, true, 'sys
          r(recipient_ref, event_domain, event_type, event_stream)
  where not exists (select from penstock.event_subscription);
 
--- Consumers of the second document, disabled and dry: their producers and handlers are not ours.
+-- Consumers of the second document, disabled and dry. Those of pieces and staging have their handlers in penstock.markcut.handlers;
+-- producers and handlers of the others are not ours.
 insert into penstock.event_type_registry (event_domain, event_type, event_stream, registered_by) values
+  ('piece', 'piece_added', 'birth', 'system:migrate'), ('piece', 'piece_changed', 'update', 'system:migrate'),
   ('piece', 'piece_reordered', 'update', 'system:migrate'), ('piece', 'piece_deprecated', 'update', 'system:migrate'),
   ('system', 'issue_resolved', 'update', 'system:migrate'), ('staging', 'record_expired', 'update', 'system:migrate'),
   ('dot', 'run.applied', 'update', 'system:migrate'), ('birth_registry', 'entity_born', 'birth', 'system:migrate')

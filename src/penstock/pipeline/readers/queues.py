@@ -16,10 +16,10 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from penstock import hosts
 from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.model import Json
-from penstock.pipeline import hosts
 from penstock.pipeline.handover import is_last
 from penstock.sources.contract import Message, Queue
 from penstock.sources.opening import open_queue

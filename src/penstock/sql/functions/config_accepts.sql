@@ -17,6 +17,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
       ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.(lag_s|stall_s)|once_key\.ttl_s\.(job|event|dedup|replay))'
        '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
       ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
+      ('^markcut\.staging\.keep_days$', '^[1-9][0-9]{0,3}$', 'whole days, 1 to 9999'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^execution\.(max_depth|loop\.max_items)$', '^[1-9][0-9]{0,5}$', 'a number, 1 to 999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')

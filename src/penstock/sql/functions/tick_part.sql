@@ -1,6 +1,6 @@
 -- tick_part: run one part of a tick on its own; what it raises stops no other part.
 --   p_part   outbox, dispatch, routes, broadcasts, cursors, events_sweep, events_audit, promote, reap, silence, lanes, once_keys,
---            analyze, partitions, subscriptions, schedules, awaiting, workflows
+--            analyze, partitions, subscriptions, schedules, awaiting, workflows, staging
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
 --   locks    as the part does, waiting 2 s for each at most: an open transaction elsewhere must not stop the clock
@@ -31,6 +31,7 @@ begin
       when 'once_keys' then v_did := to_jsonb(penstock.once_sweep());
       when 'analyze' then v_did := to_jsonb(penstock.queue_analyze());
       when 'subscriptions' then v_did := to_jsonb(penstock.subscriptions_watch());
+      when 'staging' then v_did := to_jsonb(penstock.fn_staging_expire());
       when 'partitions' then v_did := to_jsonb(penstock.partitions_ahead());
     end case;
     v_report := case when v_did ? 'error' then jsonb_build_object('ok', false, 'error', v_did -> 'error', 'did', v_did)

@@ -1,4 +1,4 @@
-"""What a process of the pipeline finds out on its own host: nothing secret travels in Spark's options."""
+"""What a process of Spark's finds out on its own host: nothing secret travels in Spark's options."""
 
 from penstock.credentials import Credentials, read_credentials
 from penstock.errors import CredentialError
