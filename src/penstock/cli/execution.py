@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from penstock.catalog.entry import spec_of
-from penstock.catalog.playbook import PlaybookSpec
 from penstock.cli.database import opened
 from penstock.cli.execution_tree import question_lines, tree_lines
 from penstock.cli.options import LARGEST_ID, Actor, AsJson, Limit, read_object
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
-from penstock.kernel import catalog, executions, reads
+from penstock.cli.subjects import playbook_of
+from penstock.kernel import executions, reads
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import ExecutionView, StepView
 
@@ -158,11 +157,7 @@ def _move(execution: int, action: str, actor: str | None) -> None:
 
 
 def _tree(connection: Connection, one: ExecutionView, begun: list[StepView]) -> list[str]:
-    path, _, version = one.playbook_ref.partition("@")
-    entry = catalog.entry(connection, path, int(version))
-    spec = spec_of(entry.kind, entry.content)
-    assert isinstance(spec, PlaybookSpec)
-    return tree_lines(spec, begun, one.status)
+    return tree_lines(playbook_of(connection, one), begun, one.status)
 
 
 def _follow(connection: Connection, execution: int) -> None:

@@ -5,10 +5,9 @@ from typing import Any
 
 import typer
 
-from penstock.catalog.entry import spec_of
-from penstock.catalog.playbook import PlaybookSpec
 from penstock.cli.decisions import decisions
 from penstock.cli.output import cell, show_facts, show_heading, show_table
+from penstock.cli.subjects import playbook_of
 from penstock.cli.words import decided
 from penstock.kernel import catalog, executions, reads
 from penstock.kernel.connection import Connection
@@ -31,7 +30,7 @@ def explained(connection: Connection, execution_id: int) -> Explanation:
     message = executions.message(connection, execution_id)
     trail = reads.trail_of_execution(connection, execution_id)
     reasons = _reasons(one, message, _spec(connection, message))
-    reasons += decisions(_playbook(connection, one), executions.steps(connection, execution_id), trail)
+    reasons += decisions(playbook_of(connection, one), executions.steps(connection, execution_id), trail)
     return Explanation(one, _shown(message), reasons, trail)
 
 
@@ -52,14 +51,6 @@ def _spec(connection: Connection, message: IngestMessage | None) -> dict[str, An
         return {}
     entry = catalog.entry(connection, message.subscription, message.version)
     spec: dict[str, Any] = entry.content["spec"]
-    return spec
-
-
-def _playbook(connection: Connection, one: ExecutionView) -> PlaybookSpec:
-    path, _, version = one.playbook_ref.partition("@")
-    entry = catalog.entry(connection, path, int(version))
-    spec = spec_of(entry.kind, entry.content)
-    assert isinstance(spec, PlaybookSpec)
     return spec
 
 

@@ -12,6 +12,7 @@ from penstock.cli import (
     catalog,
     config,
     consumer,
+    cut,
     dlq,
     doctor,
     event,
@@ -52,6 +53,7 @@ app.command("tick")(tick.tick_command)
 app.command("validate")(catalog.validate_command)
 app.command("exec")(execution.exec_command)
 app.command("explain")(explain.explain_command)
+app.command("cut")(cut.cut_command)
 app.command("inbox")(inbox.inbox_command)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(subscription.app, name="subscription")

@@ -1,4 +1,4 @@
-"""The subscription a command is asked about: of a file, which needs no database, or of the catalog."""
+"""What a command is asked about: a subscription of a file or of the catalog, the playbook of an execution."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +12,7 @@ from penstock.cli.database import opened
 from penstock.errors import SettingsError, UnknownPlaybook
 from penstock.kernel import catalog
 from penstock.kernel.connection import Connection
+from penstock.kernel.executions import ExecutionView
 from penstock.model import Json
 
 
@@ -71,3 +72,12 @@ def _registered(connection: Connection, spec: SubscriptionSpec) -> dict[str, Pla
             assert isinstance(playbook, PlaybookSpec)
             found[path] = playbook
     return found
+
+
+def playbook_of(connection: Connection, one: ExecutionView) -> PlaybookSpec:
+    """The playbook an execution runs, at its version."""
+    path, _, version = one.playbook_ref.partition("@")
+    entry = catalog.entry(connection, path, int(version))
+    spec = spec_of(entry.kind, entry.content)
+    assert isinstance(spec, PlaybookSpec)
+    return spec

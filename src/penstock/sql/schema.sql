@@ -1740,10 +1740,11 @@ CREATE FUNCTION penstock.cut_diff(p_staging_ids bigint[], p_of bigint[], p_posit
       left join unnest(p_of, p_positions, p_sha256) h(staging_id, position, sha256)
         on h.staging_id = m.staging_id and h.position = m.position),
   live as (
-    select r.staging_id, p.document, p.piece_id, p.address, p.position, p.sha256
-      from record r join penstock.iu_piece p on p.document = r.document
-     -- live is what has a position; without statistics the planner takes few deprecated_at for null, and reads all pieces
-     where p.position is not null),
+    -- document by document: without statistics the planner would rather read all pieces there are
+    select r.staging_id, r.document, p.piece_id, p.address, p.position, p.sha256
+      from record r cross join lateral (
+        select l.piece_id, l.address, l.position, l.sha256 from penstock.iu_piece l
+         where l.document = r.document and l.position is not null offset 0) p),
   pair as (
     select coalesce(g.staging_id, l.staging_id) as staging_id, coalesce(g.document, l.document) as document, l.piece_id,
            coalesce(g.address, l.address) as address, g.position, l.position as old_position, g.first_byte, g.end_byte,
