@@ -1,7 +1,7 @@
 -- fn_job_resume: answer a job that waits for one.
 --   p_callback_key  what it was asked with, usable once; without it the caller must be an operator, or speak for one of its approvers
 --   p_result        becomes the step's result
---   returns         succeeded; refuses with PS009 what does not wait, with PS008 a wrong key or somebody who was not asked
+--   returns         succeeded; refuses with PS009 what does not wait, with PS004 a wrong key or somebody who was not asked
 --   writes          job_queue, job_await, job_outcome, job_result, execution_event; the steps that come after
 --   locks           its workflow's row, its job_queue row
 create or replace function penstock.fn_job_resume(
@@ -21,7 +21,7 @@ begin
   select * into v_await from penstock.job_await a where a.job_id = p_job_id;
   if (p_callback_key is not null and v_await.key_hash is distinct from sha256(convert_to(p_callback_key, 'UTF8')))
      or (p_callback_key is null and not penstock.caller_is_operator() and v_actor <> all (coalesce(v_await.approvers, '{}'))) then
-    raise exception using errcode = 'PS008', message = case when p_callback_key is not null
+    raise exception using errcode = 'PS004', message = case when p_callback_key is not null
         then format('this is not the callback key of job %s', p_job_id)
         else format('%s was not asked by job %s', v_actor, p_job_id) end,
       hint = coalesce('Asked were ' || array_to_string(v_await.approvers, ', ') || '.', 'Only operators can answer it without its key.');
