@@ -31,7 +31,7 @@ test: setup
 	$(BIN)/python -m pytest $(PARALLEL)
 	@if $(BIN)/python -c 'import sys; from penstock.embedded import system_binaries; sys.exit(system_binaries(15) is None)'; then \
 	  echo "the kernel's tests again, on this machine's PostgreSQL 15"; \
-	  PENSTOCK_TEST_POSTGRES=15 $(BIN)/python -m pytest $(PARALLEL) tests/sql tests/concurrency tests/migration tests/ingest tests/events; \
+	  PENSTOCK_TEST_POSTGRES=15 $(BIN)/python -m pytest $(PARALLEL) tests/sql tests/concurrency tests/migration tests/ingest tests/events tests/playbooks; \
 	else \
 	  echo "no PostgreSQL 15 on this machine: the kernel's tests ran on the bundled one only"; \
 	fi

@@ -35,6 +35,16 @@ def test_each_message_is_a_workflow_and_its_first_job(db: Connection) -> None:
     assert refs == [(True, "priority", True, "subscriptions/orders")]
 
 
+def test_all_steps_of_a_message_are_served_where_the_first_is(db: Connection) -> None:
+    flow(db, STEPS, path=PLAYBOOK)
+    subscription(db)
+    runtime = Runtime(db)
+    runtime.put(*offsets(1))
+    runtime.commit()
+    driven(db)
+    assert db.execute("select distinct pool from penstock.job where step is not null").fetchall() == [("subscription",)]
+
+
 def test_a_replay_starts_no_second_workflow(db: Connection) -> None:
     flow(db, STEPS, path=PLAYBOOK)
     subscription(db)

@@ -8314,7 +8314,7 @@ begin
     select n.*, w.priority, w.playbook_ref, w.subscription, w.correlation_id, w.causation_event_id, w.causation_depth, w.trace, w.actor,
            w.payload_ref, w.source, w.status = 'paused' as is_paused, p.step, p.executor, p.lane, p.max_attempts,
            case when n.item = -1 then 'tool:decide' else p.job_kind end as job_kind,
-           coalesce(w.pool, p.pool, 'shared') as pool,
+           coalesce(w.pool, p.pool, case when w.subscription is null then 'shared' else 'subscription' end) as pool,
            case when n.job_id is not null then w.source_ref
                 when n.from_job is not null then 'penstock://result/' || n.from_job end as source_ref
       from numbered n

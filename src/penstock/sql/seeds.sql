@@ -25,6 +25,7 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('queue.lease_ms.default', '60000', 'system:migrate'),
   ('queue.timeout_ms.default', '900000', 'system:migrate'),
   ('queue.timeout_ms.route_deliver', '90000', 'system:migrate'),
+  ('queue.timeout_ms.tool:spark', '21600000', 'system:migrate'),
   ('queue.heartbeat.stale_threshold_seconds', '60', 'system:migrate'),
   ('queue.once_key.ttl_s.job', '2592000', 'system:migrate'),
   ('queue.once_key.ttl_s.event', '2592000', 'system:migrate'),
