@@ -172,3 +172,87 @@ def test_a_stranded_execution_is_counted_anew(db: Connection) -> None:
     report = db.execute("select penstock.workflows_sweep(10)").fetchone()
     assert (report or ({},))[0]["mended"] == 1
     assert state(db, execution) == ("succeeded", 0, 0)
+
+
+def test_others_single_executions_are_not_retried(db: Connection, logins: Logins) -> None:
+    playbook(db, "  - {step: a, tool: {kind: noop}}")
+    execution = started(db)
+    ((_, claim),) = claimed(db)
+    jobs.fail(db, [claim.job_id], [claim.lease_token], [{"permanent": True}])
+    with pytest.raises(ActorRefused):
+        executions.move(logins.member("penstock_producer"), execution, "retry")
+    assert executions.move(db, execution, "retry") == f"replayed as {execution + 1}"
+
+
+def test_a_step_that_could_not_decide_decides_again_and_its_dead_letter_is_closed(db: Connection) -> None:
+    playbook(
+        db,
+        """
+  - {step: a, tool: {kind: wait, seconds: 1}, next: [{step: b, when: "{{ a.x }}"}, {step: c}]}
+  - {step: b, tool: {kind: noop}}
+  - {step: c, tool: {kind: noop}}
+""",
+    )
+    for way in ("retry", "replay"):
+        execution = started(db)
+        ((_, claim),) = claimed(db)
+        jobs.wait(db, claim.job_id, claim.lease_token)
+        jobs.resume(db, claim.job_id)
+        ((_, decider),) = claimed(db)
+        jobs.fail(db, [decider.job_id], [decider.lease_token], [{"permanent": True}])
+        assert state(db, execution) == ("failed", 0, 1)
+        if way == "retry":
+            executions.move(db, execution, "retry")
+        else:
+            jobs.retry(db, decider.job_id)
+        assert db.execute("select count(*) from penstock.v_job_queue_dead_letter_open").fetchone() == (0,)
+        assert driven(db, lambda step, _: {"next": ["c"]} if step == "a" else None) == ["a", "c"]
+        assert state(db, execution) == ("succeeded", 0, 0)
+        assert [step for step, *_ in steps_of(db, execution)] == ["a", "c"]
+
+
+def test_a_sequential_loop_stays_one_after_the_other_when_it_is_retried(db: Connection) -> None:
+    playbook(
+        db,
+        """
+  - {step: a, tool: {kind: noop}, loop: {in: "{{ workload.n }}"}, next: b}
+  - {step: b, tool: {kind: noop}}
+""",
+    )
+    execution = started(db)
+    finished(db, claimed(db), lambda *_: {"items": [1, 2, 3]})
+    for _ in range(3):
+        ((_, claim),) = claimed(db)
+        jobs.fail(db, [claim.job_id], [claim.lease_token], [{"permanent": True}])
+    assert state(db, execution) == ("failed", 0, 3)
+    executions.move(db, execution, "retry")
+    for _ in range(3):
+        claims = claimed(db)
+        assert len(claims) == 1
+        finished(db, claims)
+    assert driven(db) == ["b"]
+
+
+def test_cancelling_an_item_that_waits_lets_no_other_begin(db: Connection) -> None:
+    playbook(
+        db,
+        """
+  - {step: a, tool: {kind: noop}, loop: {in: "{{ workload.n }}"}, next: b}
+  - {step: b, tool: {kind: noop}}
+""",
+    )
+    started(db)
+    finished(db, claimed(db), lambda *_: {"items": [1, 2, 3]})
+    assert len(claimed(db)) == 1
+    (waiting,) = db.execute("select max(job_id) from penstock.job_queue").fetchone() or (0,)
+    jobs.cancel(db, waiting)
+    assert claimed(db) == []
+
+
+def test_a_key_is_a_playbooks_own_whatever_its_first_step_is(db: Connection) -> None:
+    playbook(db, "  - {step: a, tool: {kind: noop}}")
+    first = started(db, idempotency_key="k")
+    playbook(db, LINE)
+    assert started(db, idempotency_key="k") == first
+    playbook(db, LINE, path="other")
+    assert started(db, "other", idempotency_key="k") != first

@@ -10,6 +10,13 @@ from penstock.catalog.values import shown
 
 _ALWAYS = frozenset(("workload", "message", "execution"))
 _TAKEN = _ALWAYS | {"callback"}
+# what a template would read instead of a step of that name
+_RESERVED = _TAKEN | frozenset(
+    (
+        *("iter", "true", "false", "none", "True", "False", "None", "and", "or", "not", "in", "is", "if", "else"),
+        *("recursive", "loop", "self", "varargs", "kwargs", "caller"),
+    )
+)
 
 
 def check_graph(document: Reader, blocks: Sequence[Reader], steps: Sequence[Step], start: str | None) -> None:
@@ -30,15 +37,19 @@ def _are_names_good(document: Reader, blocks: Sequence[Reader], steps: Sequence[
         if step.step in known[:nth]:
             block.refuse("step", f"{step.step} is the name of another step too")
             good = False
+        # the only step of a playbook is read by no template
+        if step.step in _RESERVED and len(known) > 1:
+            block.refuse("step", f"{step.step} means something else in templates: choose another name")
+        if step.loop and step.late_step:
+            block.refuse("tool", "escalate and loop do not go together: say in on_error where the loop goes")
         for key, target in _targets(step):
             if target and target not in known:
                 block.refuse(key, f"{target} is no step of this playbook; its steps are {_listed(known)}")
                 good = False
-        for key in ("next",):
-            aimed = [arc.step for arc in step.next]
-            for twice in sorted({one for one in aimed if one and aimed.count(one) > 1}):
-                block.refuse(key, f"leads to {twice} twice: join the conditions with or")
-                good = False
+        aimed = [arc.step for arc in step.next]
+        for twice in sorted({one for one in aimed if one and aimed.count(one) > 1}):
+            block.refuse("next", f"leads to {twice} twice: join the conditions with or")
+            good = False
         if step.loop and (step.loop.iterator in known or step.loop.iterator in _TAKEN):
             block.refuse("loop", f"the iterator {step.loop.iterator} means something else in templates")
         good = good and all(target for _, target in _targets(step))

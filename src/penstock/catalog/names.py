@@ -24,18 +24,6 @@ alias = text(
 title = text("a name of at most 200 characters, on one line", r"[^\s]([^\n\r]{0,198}[^\s])?")
 sentence = text("text of at most 2,000 characters", rf"(?s){_NO_TEMPLATE}.*", 2000)
 step = text("a step's name (letters, digits and _, at most 100, no digit first)", r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_OPERATORS = ("and", "or", "not", "in", "is", "if", "else", "recursive", "loop", "self", "varargs", "kwargs", "caller")
-_TAKEN = ("workload", "message", "execution", "iter", "callback", "true", "false", "none", "True", "False", "None")
-
-
-def step_name(value: Any) -> str:
-    """A step's own name, which templates use: no word of ours, and none of Jinja's."""
-    found = step(value)
-    if found in _TAKEN or found in _OPERATORS:
-        raise refused(f"{found} means something else in templates: choose another name")
-    return found
-
-
 lane = text("a lane of 1 to 500 characters", rf"(?s){_NO_TEMPLATE}.+")
 function = text("the import path of a function, such as shop.orders:process", _IMPORT)
 reader = re.compile(_IMPORT)

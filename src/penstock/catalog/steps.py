@@ -100,7 +100,7 @@ def read_step(block: Reader) -> Step:
     arcs, is_choice = _next(block)
     retry = block.inside_if_any("retry")
     step = Step(
-        step=block.take("step", names.step_name),
+        step=block.take("step", names.step),
         tools=read_tools(block),
         desc=block.take("desc", names.sentence, None),
         args=_args(block),

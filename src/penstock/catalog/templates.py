@@ -3,6 +3,7 @@
 A text that is one expression in `{{ }}` gives its value as it is; any other text is rendered to text.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -68,7 +69,7 @@ _METHODS: dict[type, frozenset[str]] = {
     str: frozenset(
         (
             *("capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "islower"),
-            *("isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind"),
+            *("isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rfind"),
             *("rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "swapcase", "title"),
             "upper",
         )
@@ -79,6 +80,16 @@ _NODES = (
     *(nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword, nodes.CondExpr, nodes.Filter, nodes.Test, nodes.Call),
     *(nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Concat, nodes.Compare, nodes.Operand, nodes.BinExpr),
     nodes.UnaryExpr,
+)
+_FAILURES = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    RecursionError,
 )
 _LONGEST = 20_000
 _LONGEST_TEXT = 1_000_000
@@ -114,7 +125,29 @@ def _environment() -> _Sandbox:
     made = _Sandbox(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
     made.globals.clear()
     made.filters = {name: made.filters[name] for name in _FILTERS}
+    made.filters |= {"replace": _replaced, "join": _joined, "tojson": _as_json}
     return made
+
+
+def _replaced(text: Any, old: str, new: str) -> str:
+    found = str(text)
+    _check_length(len(found) + found.count(str(old)) * len(str(new)))
+    return found.replace(str(old), str(new))
+
+
+def _joined(values: Any, between: str = "", attribute: str | None = None) -> str:
+    parts = [str(_SANDBOX.getitem(one, attribute) if attribute else one) for one in values]
+    _check_length(sum(map(len, parts)) + len(parts) * len(str(between)))
+    return str(between).join(parts)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _check_length(length: int) -> None:
+    if length > _LONGEST_TEXT:
+        raise TemplateFailed(f"a template gave more than {_LONGEST_TEXT:,} characters or items")
 
 
 _SANDBOX = _environment()
@@ -195,7 +228,7 @@ def _evaluated(text: str, context: Mapping[str, Any]) -> Any:
         return _plain(found)
     except TemplateFailed:
         raise
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+    except _FAILURES as error:
         raise TemplateFailed(f"the template {_shown(text)}: {error}") from error
 
 
@@ -272,8 +305,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _bounded(value: Any) -> Any:
-    if isinstance(value, str | list | tuple) and len(value) > _LONGEST_TEXT:
-        raise TemplateFailed(f"a template gave more than {_LONGEST_TEXT:,} characters or items")
+    if isinstance(value, str | list | tuple):
+        _check_length(len(value))
     return value
 
 

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
@@ -35,7 +36,10 @@ def cut_command(
     out: Annotated[
         Path | None, typer.Option(help="Write the pieces into this folder; it is made, or emptied if it holds some.")
     ] = None,
-    run: Annotated[str, typer.Option(help="The run's name: the same again goes on with what is not done.")] = "cut",
+    run: Annotated[
+        str | None,
+        typer.Option(help="The run's name; the same again goes on. Made of the paths if left out."),
+    ] = None,
     max_bytes: Annotated[int, typer.Option(min=16, max=16 * 1024 * 1024, help="The largest piece.")] = 4000,
     format: Annotated[Literal["jsonl", "parquet"], typer.Option(help="How the pieces are written.")] = "jsonl",
     master: Master = "local[*]",
@@ -45,7 +49,9 @@ def cut_command(
 
     Example: penstock cut documents --out pieces
     """
-    payload = {"run": run, "max_bytes": max_bytes, "format": format, **_where(files)}
+    where = _where(files)
+    run = run or "cut-" + sha256(str(where).encode()).hexdigest()[:12]
+    payload = {"run": run, "max_bytes": max_bytes, "format": format, **where}
     if out is not None:
         payload["out"] = str(out.absolute())
     with opened("cut") as connection:

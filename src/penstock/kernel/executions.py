@@ -175,24 +175,13 @@ def results(connection: Connection, execution_id: int, steps: Sequence[str]) -> 
     return found
 
 
-def last_result(connection: Connection, execution_id: int) -> Any:
-    """What the step gave back that ended an execution."""
-    with translated(connection):
-        row = connection.execute(
-            "select r.result from penstock.job_step t join penstock.job_outcome o on o.job_id = t.job_id"
-            " left join penstock.job_result r on r.job_id = t.job_id where t.execution_id = %s::bigint"
-            " order by o.finished_at desc limit 1",
-            [execution_id],
-        ).fetchone()
-    return None if row is None else row[0]
-
-
 def came_from(connection: Connection, execution_id: int, step: str, visit: int) -> list[str]:
     """The steps whose arcs led to a step, in the order of the playbook."""
     with translated(connection):
         row = connection.execute(
-            "select via from penstock.v_execution_step"
-            " where execution_id = %s::bigint and step = %s and visit = %s and item = 0",
+            "select array(select f.step from penstock.playbook_step f where f.step_id = any(t.via) order by f.ordinal)"
+            " from penstock.job_step t join penstock.playbook_step s on s.step_id = t.step_id"
+            " where t.execution_id = %s::bigint and s.step = %s and t.visit = %s and t.item = 0",
             [execution_id, step, visit],
         ).fetchone()
     return [] if row is None else list(row[0])

@@ -261,13 +261,10 @@ def child(connection: Connection, job_id: int, token: int, request: Json, *, wai
     return int(row[0])
 
 
-def child_ended(connection: Connection, execution_id: int, result: Any = None) -> bool:
+def child_ended(connection: Connection, execution_id: int) -> bool:
     """fn_job_child_ended: whether a job had waited for it."""
     with translated(connection):
-        row = connection.execute(
-            "select penstock.fn_job_child_ended(%s::bigint, %s::jsonb)",
-            [execution_id, None if result is None else json_text(result)],
-        ).fetchone()
+        row = connection.execute("select penstock.fn_job_child_ended(%s::bigint)", [execution_id]).fetchone()
     assert row is not None
     return bool(row[0])
 

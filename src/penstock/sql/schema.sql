@@ -2296,16 +2296,13 @@ CREATE FUNCTION penstock.execution_jobs_locked(p_execution_id bigint) RETURNS bi
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  -- null: a look that had to wait says nothing about what was written meanwhile, so there are two at least
   v_locked bigint[];
-  v_found bigint[];
 begin
   loop
-    v_found := array(select q.job_id from penstock.job_queue q where q.execution_id = p_execution_id order by q.job_id for update);
-    exit when v_found <@ v_locked;
-    v_locked := v_found;
+    v_locked := array(select q.job_id from penstock.job_queue q where q.execution_id = p_execution_id order by q.job_id for update);
+    exit when not exists (select from penstock.job_queue q where q.execution_id = p_execution_id and q.job_id <> all (v_locked));
   end loop;
-  return v_found;
+  return v_locked;
 end
 $$;
 
@@ -2390,31 +2387,38 @@ CREATE FUNCTION penstock.execution_retried(p_execution_id bigint, p_job_id bigin
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+  v_stuck penstock.job_step[];
   v_again penstock.step_start[];
 begin
   with stuck as (
     update penstock.job_step t set is_stuck = false
-     where t.execution_id = p_execution_id and t.is_stuck and (p_job_id is null or t.job_id = p_job_id)
+     where t.execution_id = p_execution_id and t.is_stuck and (p_job_id is null or p_job_id in (t.job_id, t.decider))
     returning t.*)
-  select array_agg(row(s.execution_id, s.step_id, s.visit, case when o.is_done then -1 else s.item end, null, s.job_id, s.via, null,
-                       i.item, null, not o.is_done)::penstock.step_start order by s.job_id)
-    into v_again
-    from stuck s
-    left join penstock.job_item i on i.job_id = s.job_id
-   cross join lateral (select exists (select from penstock.job_outcome o where o.job_id = s.job_id and o.status = 'succeeded')) o(is_done);
-  if v_again is null then
+  select array_agg(s::penstock.job_step order by s.job_id) into v_stuck from stuck s;
+  if v_stuck is null then
     return 0;
   end if;
+  v_again := array(
+    select row(s.execution_id, s.step_id, s.visit, case when s.decider is not null then -1 else s.item end, null, s.job_id, s.via,
+               case when s.item > 0 and p.max_in_flight is not null then 'loop' end, i.item, null,
+               s.decider is null)::penstock.step_start
+      from unnest(v_stuck) s
+      join penstock.playbook_step p on p.step_id = s.step_id
+      left join penstock.job_item i on i.job_id = s.job_id
+     order by s.job_id);
   update penstock.job_workflow w
      set status = case when w.status = 'failed' then 'running' else w.status end, finished_at = null,
          open = w.open + cardinality(v_again), stuck = w.stuck - cardinality(v_again)
    where w.execution_id = p_execution_id;
   perform penstock.steps_start(v_again);
   update penstock.job_dead_letter d
-     set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_job_id = t.job_id
-    from unnest(v_again) a
-    join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (a.execution_id, a.step_id, a.visit, greatest(a.item, 0))
-   where d.job_id = a.from_job and d.resolved_at is null;
+     set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_job_id = coalesce(t.decider, t.job_id)
+    from unnest(v_stuck) s
+    join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (s.execution_id, s.step_id, s.visit, s.item)
+   where d.job_id in (s.job_id, s.decider) and d.resolved_at is null;
+  perform penstock.loops_advance(array(
+    select row(s.execution_id, s.step_id, s.visit, s.item, s.job_id, 'stuck', null, null)::penstock.step_end
+      from unnest(v_stuck) s where s.item > 0));
   return cardinality(v_again);
 end
 $$;
@@ -2431,9 +2435,10 @@ declare
     select distinct r ->> 'playbook' from jsonb_array_elements(p_requests) r));
   v_rows penstock.job_request[];
   v_new penstock.job_request[];
+  v_scope text;
 begin
   perform penstock.execution_requests_check(p_requests, v_targets);
-  -- jobs of all playbooks that use a tool are of one kind: the path keeps their keys apart
+  -- keys are a playbook's own, or those of the job that starts it: nobody else can name them
   v_rows := array(
     select row(r.ordinality, i.id, t.job_kind, t.path || ':' || r.idempotency_key, t.executor, null, null,
                case when r.payload is not null then 'penstock://input/' || i.id end, null, coalesce(r.priority, 0), r.process_after,
@@ -2451,8 +2456,9 @@ begin
   elsif exists (select from unnest(v_rows) r where penstock.job_request_fault(r, null) is not null) then
     perform penstock.job_request_refuse(v_rows);
   end if;
+  v_scope := coalesce('child:' || (p_parent).job_id, 'execution');
   v_new := case when exists (select from unnest(v_rows) r where r.idempotency_key is not null)
-                then penstock.job_request_once(v_rows) else v_rows end;
+                then penstock.job_request_once(v_rows, v_scope) else v_rows end;
   perform penstock.executions_write(v_new, v_targets, p_requests, p_parent);
   if cardinality(v_new) = cardinality(v_rows) then
     return query select r.ordinal, r.job_id, true from unnest(v_rows) r;
@@ -2462,7 +2468,7 @@ begin
     select r.ordinal, coalesce(n.job_id, k.ref::bigint), n.ordinal is not null
       from unnest(v_rows) r
       left join unnest(v_new) n on n.ordinal = r.ordinal
-      left join penstock.once_key k on n.ordinal is null and k.scope = 'job:' || r.kind and k.key = r.idempotency_key
+      left join penstock.once_key k on n.ordinal is null and k.scope = v_scope and k.key = r.idempotency_key
      order by r.ordinal;
 end
 $$;
@@ -2479,7 +2485,7 @@ declare
 begin
   if (p_parent).job_id is not null or exists (select from unnest(p_targets) t where not t.is_single) then
     v_single := array(select r from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
-                       where t.is_single and (p_parent).waits is not true order by r.ordinal);
+                       where t.is_single and (p_parent).job_id is null order by r.ordinal);
     insert into penstock.job_workflow (
       execution_id, started_at, playbook_ref, open, priority, pool, payload_ref, correlation_id, causation_event_id, causation_depth, trace,
       actor, idempotency_key, parent_job, parent_execution, depth)
@@ -2487,13 +2493,13 @@ begin
            r.causation_event_id, r.causation_depth, r.trace, r.actor, r.idempotency_key,
            case when (p_parent).waits then (p_parent).job_id end, (p_parent).execution_id, coalesce((p_parent).depth + 1, 0)
       from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
-     where not t.is_single or (p_parent).waits;
+     where not t.is_single or (p_parent).job_id is not null;
     v_steps := array(
       select row(r.job_id, s.step_id, 1, 0, r.job_id, null, null, null, null, r.process_after, false)::penstock.step_start
         from unnest(p_rows) r
         join unnest(p_targets) t on t.ref = r.playbook_ref
         join penstock.playbook_step s on s.path = t.path and s.version = split_part(t.ref, '@', 2)::integer and s.is_start
-       where not t.is_single or (p_parent).waits
+       where not t.is_single or (p_parent).job_id is not null
        order by r.ordinal);
   end if;
   if cardinality(v_steps) > 0 then
@@ -2561,6 +2567,40 @@ begin
   insert into penstock.job_result (job_id, result)
   select c.job_id, jsonb_build_object('error', coalesce(c.error, jsonb_build_object('type', c.reason))) from closed c
   on conflict do nothing;
+end
+$$;
+
+-- Name: family_moved(bigint[], text, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.family_moved(p_family bigint[], p_action text, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_one bigint;
+  v_more bigint[];
+begin
+  for v_one in
+    select w.execution_id from penstock.job_workflow w
+     where w.execution_id = any (p_family)
+       and w.status = any (case p_action when 'cancel' then array['running', 'paused', 'cancelling'] when 'pause' then array['running']
+                                         else array['paused'] end)
+     order by w.execution_id
+  loop
+    perform penstock.happened(v_one, 'execution_' || p_action, p_actor);
+    case p_action
+      when 'cancel' then perform penstock.execution_cancelled(v_one);
+      when 'pause' then perform penstock.execution_paused(v_one);
+      else perform penstock.execution_resumed(v_one);
+    end case;
+  end loop;
+  -- a step that was starting a child when we came is through now, because we hold its job
+  v_more := array(select w.execution_id from penstock.job_workflow w
+                   where w.parent_execution = any (p_family) and w.parent_job is not null and w.finished_at is null
+                     and w.execution_id <> all (p_family));
+  if v_more <> '{}' then
+    perform penstock.family_moved(penstock.workflow_family(v_more), p_action, p_actor);
+  end if;
 end
 $$;
 
@@ -3085,14 +3125,13 @@ CREATE FUNCTION penstock.fn_execution_move(p_execution_id bigint, p_action text,
     AS $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+  v_family bigint[] := penstock.workflow_family(array[p_execution_id]);
   v_workflow penstock.job_workflow;
-  v_status text;
-  v_child bigint;
 begin
   if p_action is null or p_action not in ('cancel', 'pause', 'resume', 'retry') then
     raise exception using errcode = 'PS011', message = format('%L is no move of an execution: cancel, pause, resume or retry', p_action);
   end if;
-  select * into v_workflow from penstock.job_workflow w where w.execution_id = p_execution_id for update;
+  select * into v_workflow from penstock.job_workflow w where w.execution_id = p_execution_id;
   if not found then
     return penstock.single_moved(p_execution_id, p_action, p_actor);
   end if;
@@ -3103,26 +3142,13 @@ begin
       message = format('execution %s is %s: it cannot %s', p_execution_id, v_workflow.status,
                        case p_action when 'cancel' then 'be cancelled' when 'retry' then 'be retried' else p_action end);
   end if;
-  perform penstock.happened(p_execution_id, 'execution_' || p_action, v_actor);
-  case p_action
-    when 'cancel' then perform penstock.execution_cancelled(p_execution_id);
-    when 'pause' then perform penstock.execution_paused(p_execution_id);
-    when 'resume' then perform penstock.execution_resumed(p_execution_id);
-    else perform penstock.execution_retried(p_execution_id, null, v_actor);
-  end case;
-  if p_action <> 'retry' then
-    for v_child in
-      select w.execution_id from penstock.job_workflow w
-       where w.parent_execution = p_execution_id and w.parent_job is not null
-         and w.status = any (case p_action when 'cancel' then array['running', 'paused'] when 'pause' then array['running']
-                                           else array['paused'] end)
-       order by w.execution_id
-    loop
-      perform penstock.fn_execution_move(v_child, p_action, p_actor);
-    end loop;
+  if p_action = 'retry' then
+    perform penstock.happened(p_execution_id, 'execution_retry', v_actor);
+    perform penstock.execution_retried(p_execution_id, null, v_actor);
+  else
+    perform penstock.family_moved(v_family, p_action, v_actor);
   end if;
-  select w.status into v_status from penstock.job_workflow w where w.execution_id = p_execution_id;
-  return v_status;
+  return (select w.status from penstock.job_workflow w where w.execution_id = p_execution_id);
 end
 $$;
 
@@ -3587,12 +3613,16 @@ CREATE FUNCTION penstock.fn_job_cancel(p_job_id bigint, p_actor text DEFAULT NUL
     AS $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
-  v_workflows bigint[] := penstock.workflows_locked(array[p_job_id]);
+  v_workflows bigint[] := penstock.workflow_family(array(
+    select q.execution_id from penstock.job_queue q where q.job_id = p_job_id and q.execution_id is not null
+    union select w.execution_id from penstock.job_workflow w where w.parent_job = p_job_id and w.finished_at is null));
   v_queue penstock.job_queue := penstock.job_locked(p_job_id, 'be cancelled');
 begin
   if v_queue.cancel_requested then
     return 'cancel_requested';
   end if;
+  perform penstock.family_moved(array(select w.execution_id from penstock.job_workflow w
+                                       where w.parent_job = p_job_id and w.finished_at is null), 'cancel', v_actor);
   perform penstock.happened(p_job_id, 'cancel_requested', v_actor, jsonb_build_object('reason', left(p_reason, 500)));
   if v_queue.status in ('leased', 'running') then
     update penstock.job_queue q set cancel_requested = true where q.job_id = p_job_id;
@@ -3625,12 +3655,14 @@ declare
   v_held penstock.job;
   v_parent penstock.execution_parent;
   v_depth integer;
+  v_child bigint;
 begin
   select j.* into v_held from penstock.job_queue q join penstock.job j on j.job_id = q.job_id and j.enqueued_at = q.enqueued_at
-   where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and (v_rules is null or q.rule = any (v_rules))
+   where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and not q.cancel_requested
+     and (v_rules is null or q.rule = any (v_rules))
      for share of q;
   if not found then
-    raise exception using errcode = 'PS009', message = format('job %s is not held under this token: it starts nothing', p_job_id);
+    raise exception using errcode = 'PS009', message = format('job %s is not held under this token, or is being cancelled: it starts nothing', p_job_id);
   end if;
   if not exists (
     select from penstock.catalog c
@@ -3647,14 +3679,19 @@ begin
   end if;
   v_parent := row(p_job_id, coalesce(v_held.execution_id, p_job_id), v_held.actor, v_depth, p_wait, v_held.causation_event_id,
                   v_held.causation_depth);
-  return (select e.execution_id from penstock.executions_start(jsonb_build_array(
-    p_request || jsonb_build_object('idempotency_key', coalesce(p_request ->> 'idempotency_key', 'job:' || p_job_id))), v_parent) e);
+  v_child := (select e.execution_id from penstock.executions_start(jsonb_build_array(
+    p_request || jsonb_build_object('idempotency_key', coalesce(p_request ->> 'idempotency_key', 'only'))), v_parent) e);
+  if exists (select from penstock.job_workflow w where w.execution_id = v_held.execution_id and w.status = 'paused')
+     and exists (select from penstock.job_workflow w where w.execution_id = v_child and w.status = 'running' for update) then
+    perform penstock.execution_paused(v_child);
+  end if;
+  return v_child;
 end
 $$;
 
--- Name: fn_job_child_ended(bigint, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: fn_job_child_ended(bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb DEFAULT NULL::jsonb) RETURNS boolean
+CREATE FUNCTION penstock.fn_job_child_ended(p_execution_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3668,7 +3705,11 @@ begin
     return false;
   end if;
   if v_child.status = 'succeeded' then
-    perform penstock.awaiting_done(array[v_child.parent_job], p_result);
+    perform penstock.awaiting_done(array[v_child.parent_job], jsonb_build_object('execution', p_execution_id, 'result', (
+      select r.result from penstock.job_step t
+        join penstock.job_outcome o on o.job_id = t.job_id
+        left join penstock.job_result r on r.job_id = t.job_id
+       where t.execution_id = p_execution_id order by o.finished_at desc limit 1)));
   else
     perform penstock.awaiting_failed(array[v_child.parent_job], 'child_' || v_child.status, jsonb_build_object(
       'type', 'ChildEnded', 'message', format('execution %s of %s has %s', p_execution_id, v_child.playbook_ref,
@@ -5496,9 +5537,9 @@ CREATE FUNCTION penstock.job_request_fault(p_row penstock.job_request, p_max_byt
     LANGUAGE sql STABLE
     RETURN CASE WHEN ((p_row).kind IS NULL) THEN 'kind is missing'::text WHEN (((p_row).priority < '-32768'::integer) OR ((p_row).priority > 32767)) THEN format('priority %s is outside -32768 … 32767'::text, (p_row).priority) WHEN (((p_row).max_attempts < 1) OR ((p_row).max_attempts > 1000)) THEN format('max_attempts %s is outside 1 … 1000'::text, (p_row).max_attempts) WHEN ((length((p_row).idempotency_key) < 1) OR (length((p_row).idempotency_key) > 500)) THEN 'idempotency_key must have 1 to 500 characters'::text WHEN ((length((p_row).lane) < 1) OR (length((p_row).lane) > 500)) THEN 'lane must have 1 to 500 characters'::text WHEN (GREATEST(length((p_row).source_ref), length((p_row).target_ref), length((p_row).payload_ref), length((p_row).correlation_id), length((p_row).trace)) > 2000) THEN 'a ref, correlation_id or trace is longer than 2000 characters'::text WHEN (jsonb_typeof((p_row).safe_payload) <> 'object'::text) THEN 'safe_payload must be an object'::text WHEN (pg_column_size((p_row).safe_payload) > p_max_bytes) THEN format('safe_payload is larger than %s bytes'::text, p_max_bytes) ELSE NULL::text END;
 
--- Name: job_request_once(penstock.job_request[]); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: job_request_once(penstock.job_request[], text); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.job_request_once(p_rows penstock.job_request[]) RETURNS penstock.job_request[]
+CREATE FUNCTION penstock.job_request_once(p_rows penstock.job_request[], p_scope text DEFAULT NULL::text) RETURNS penstock.job_request[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -5507,13 +5548,13 @@ declare
   v_new bigint[];
 begin
   with first as (
-    select distinct on (r.kind collate "C", r.idempotency_key collate "C")
-           r.kind collate "C" as kind, r.idempotency_key collate "C" as key, r.job_id
+    select distinct on (coalesce(p_scope, 'job:' || r.kind) collate "C", r.idempotency_key collate "C")
+           coalesce(p_scope, 'job:' || r.kind) collate "C" as scope, r.idempotency_key collate "C" as key, r.job_id
       from unnest(p_rows) r where r.idempotency_key is not null
-     order by r.kind collate "C", r.idempotency_key collate "C", r.ordinal
+     order by coalesce(p_scope, 'job:' || r.kind) collate "C", r.idempotency_key collate "C", r.ordinal
   ), taken as (
     insert into penstock.once_key as k (scope, key, ref, expires_at)
-    select 'job:' || f.kind, f.key, f.job_id::text, v_expires from first f order by f.kind, f.key
+    select f.scope, f.key, f.job_id::text, v_expires from first f order by f.scope, f.key
     on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at
       where k.expires_at <= now()
     returning k.ref
@@ -6035,7 +6076,9 @@ declare
   v_lanes text[];
 begin
   with loops as (
-    select x.execution_id, x.step_id, x.visit, count(*) as count from unnest(p_ends) x where x.item > 0 group by 1, 2, 3
+    select distinct x.execution_id, x.step_id, x.visit, s.max_in_flight
+      from unnest(p_ends) x join penstock.playbook_step s on s.step_id = x.step_id
+     where x.item > 0 and s.max_in_flight is not null
   ), begun as (
     update penstock.job_queue q
        set hold = case when w.status = 'paused' then 'paused' end,
@@ -6045,7 +6088,10 @@ begin
      cross join lateral (
        select n.job_id from penstock.job_queue n
         where n.hold = 'loop' and (n.execution_id, n.step_id, n.visit) = (l.execution_id, l.step_id, l.visit)
-        order by n.item limit l.count) n
+        order by n.item limit greatest(0, l.max_in_flight - (
+          select count(*) from penstock.job_queue u
+           where u.item > 0 and u.hold is distinct from 'loop'
+             and (u.execution_id, u.step_id, u.visit) = (l.execution_id, l.step_id, l.visit)))) n
      where q.job_id = n.job_id
     returning q.lane, q.hold
   )
@@ -7268,19 +7314,21 @@ CREATE FUNCTION penstock.single_moved(p_execution_id bigint, p_action text, p_ac
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+  v_actor text := (select j.actor from penstock.job j where j.job_id = p_execution_id and j.playbook_ref is not null);
 begin
-  if not exists (select from penstock.job j where j.job_id = p_execution_id and j.playbook_ref is not null) then
+  if v_actor is null then
     raise exception using errcode = 'PS010', message = format('execution %s does not exist', p_execution_id),
       hint = 'penstock execution list shows the newest ones.';
   end if;
+  perform penstock.actor_checked(v_actor);
   if p_action in ('pause', 'resume') then
     raise exception using errcode = 'PS009', message = format('execution %s is one job: it cannot %s', p_execution_id, p_action);
   end if;
   if p_action = 'cancel' then
     return replace(penstock.fn_job_cancel(p_execution_id, p_actor), 'cancel_requested', 'cancelling');
   end if;
-  perform penstock.fn_job_retry(p_execution_id, p_actor);
-  return 'running';
+  return 'replayed as ' || penstock.fn_job_retry(p_execution_id, p_actor);
 end
 $$;
 
@@ -8343,8 +8391,11 @@ begin
   ), steps as (
     insert into penstock.job_step (execution_id, step_id, visit, item, job_id, enqueued_at, via)
     select m.execution_id, m.step_id, m.visit, m.item, m.id, now(), m.via from made m where m.item >= 0 and not coalesce(m.is_again, false)
+  ), decides as (
+    update penstock.job_step t set decider = m.id
+      from made m where m.item = -1 and (t.execution_id, t.step_id, t.visit, t.item) = (m.execution_id, m.step_id, m.visit, 0)
   ), again as (
-    update penstock.job_step t set job_id = m.id, enqueued_at = now(), is_stuck = false
+    update penstock.job_step t set job_id = m.id, enqueued_at = now(), decider = null
       from made m where m.is_again and (t.execution_id, t.step_id, t.visit, t.item) = (m.execution_id, m.step_id, m.visit, m.item)
   ), items as (
     insert into penstock.job_item (job_id, item) select m.id, m.value from made m where m.value is not null
@@ -8729,6 +8780,26 @@ begin
 end
 $$;
 
+-- Name: workflow_family(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.workflow_family(p_execution_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_family bigint[];
+begin
+  with recursive family as (
+    select x as execution_id from unnest(p_execution_ids) x
+    union
+    select w.execution_id from family f join penstock.job_workflow w on w.parent_execution = f.execution_id
+     where w.parent_job is not null and w.finished_at is null)
+  select array_agg(f.execution_id) into v_family from family f;
+  perform from penstock.job_workflow w where w.execution_id = any (v_family) order by w.execution_id for update;
+  return v_family;
+end
+$$;
+
 -- Name: workflow_mended(bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.workflow_mended(p_execution_id bigint) RETURNS boolean
@@ -8752,10 +8823,13 @@ begin
                        null)::penstock.step_end)
     into v_ends
     from over o join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (o.execution_id, o.step_id, o.visit, 0);
-  v_starts := penstock.arcs_followed(coalesce(v_ends, '{}')) || array(
+  v_starts := penstock.arcs_followed(coalesce(v_ends, '{}'));
+  -- in a new statement: the loops' ends may have filled one
+  v_starts := v_starts || array(
     select row(j.execution_id, j.step_id, 1, 0, null, null, j.via, null, null, null, false)::penstock.step_start
       from penstock.job_join j join penstock.job_workflow w on w.execution_id = j.execution_id and w.stuck = 0
      where j.execution_id = p_execution_id and j.via <> '{}'
+       and j.step_id not in (select s.step_id from unnest(v_starts) s)
        and not exists (select from penstock.job_step t where t.execution_id = j.execution_id and t.step_id = j.step_id));
   update penstock.job_workflow w set open = 1 where w.execution_id = p_execution_id;
   if cardinality(v_starts) > 0 then
@@ -8782,7 +8856,8 @@ begin
   with counted as (
     select u.execution_id, sum(u.open)::integer as open, sum(u.stuck)::integer as stuck
       from (select e.execution_id, -1 as open, (e.how = 'stuck')::integer as stuck from unnest(p_ends) e
-            union all select s.execution_id, 1, 0 from unnest(p_starts) s) u
+            union all select s.execution_id, 1, 0 from unnest(p_starts) s
+              join penstock.job_workflow w on w.execution_id = s.execution_id and w.status in ('running', 'paused')) u
      group by u.execution_id
     having sum(u.open) <> 0 or sum(u.stuck) <> 0
   ), moved as (
@@ -8842,7 +8917,11 @@ begin
      where w.execution_id = any (v_seen) and not exists (select from penstock.job_queue q where q.execution_id = w.execution_id)
      order by w.execution_id for update skip locked
   loop
-    v_mended := v_mended + penstock.workflow_mended(v_one)::integer;
+    begin
+      v_mended := v_mended + penstock.workflow_mended(v_one)::integer;
+    exception when others then
+      raise warning 'execution % could not be counted anew: %', v_one, sqlerrm;
+    end;
   end loop;
   return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended);
 end
@@ -9346,6 +9425,7 @@ CREATE TABLE penstock.job_step (
     job_id bigint NOT NULL,
     enqueued_at timestamp with time zone NOT NULL,
     via bigint[],
+    decider bigint,
     is_stuck boolean DEFAULT false NOT NULL
 );
 
@@ -10019,7 +10099,7 @@ UNION ALL
 -- Name: v_execution; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_execution AS
- SELECT j.execution_id,
+ SELECT j.job_id AS execution_id,
     j.playbook_ref,
     j.subscription,
     j.status,
@@ -10172,7 +10252,7 @@ CREATE VIEW penstock.v_execution_step AS
     j.finished_at,
     ( SELECT o.error
            FROM penstock.job_outcome o
-          WHERE (o.job_id = t.job_id)
+          WHERE (o.job_id = COALESCE(t.decider, t.job_id))
           ORDER BY o.finished_at DESC
          LIMIT 1) AS error,
     ( SELECT COALESCE(max(o.started_at), ( SELECT q.started_at
@@ -10182,7 +10262,37 @@ CREATE VIEW penstock.v_execution_step AS
           WHERE (o.job_id = t.job_id)) AS started_at
    FROM ((penstock.job_step t
      JOIN penstock.playbook_step s ON ((s.step_id = t.step_id)))
-     JOIN penstock.v_job j ON (((j.job_id = t.job_id) AND (j.enqueued_at = t.enqueued_at))));
+     CROSS JOIN LATERAL ( SELECT v.job_id,
+            v.execution_id,
+            v.step,
+            v.playbook_ref,
+            v.subscription,
+            v.job_kind,
+            v.executor,
+            v.pool,
+            v.lane,
+            v.event_domain,
+            v.priority,
+            v.status,
+            v.process_after,
+            v.attempt,
+            v.max_attempts,
+            v.lease_until,
+            v.leased_by,
+            v.source_ref,
+            v.target_ref,
+            v.payload_ref,
+            v.safe_payload,
+            v.correlation_id,
+            v.causation_event_id,
+            v.causation_depth,
+            v.trace,
+            v.actor,
+            v.enqueued_at,
+            v.finished_at
+           FROM penstock.v_job v
+          WHERE ((v.job_id = t.job_id) AND (v.enqueued_at = t.enqueued_at))
+         OFFSET 0) j);
 
 -- Name: v_executor_subscription_health; Type: VIEW; Schema: penstock; Owner: -
 
@@ -11324,6 +11434,10 @@ CREATE INDEX job_queue_due ON penstock.job_queue USING btree (process_after) WHE
 
 CREATE INDEX job_queue_execution ON penstock.job_queue USING btree (execution_id) WHERE (execution_id IS NOT NULL);
 
+-- Name: job_queue_item; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_queue_item ON penstock.job_queue USING btree (execution_id, step_id, visit) WHERE ((item > 0) AND (hold IS DISTINCT FROM 'loop'::text));
+
 -- Name: job_queue_lane_head; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE UNIQUE INDEX job_queue_lane_head ON penstock.job_queue USING btree (lane) WHERE ((lane IS NOT NULL) AND (status = ANY (ARRAY['ready'::penstock.job_status, 'leased'::penstock.job_status, 'running'::penstock.job_status, 'awaiting'::penstock.job_status, 'retrying'::penstock.job_status])));
@@ -11359,6 +11473,10 @@ CREATE INDEX job_workflow_live ON penstock.job_workflow USING btree (execution_i
 -- Name: job_workflow_parent; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_workflow_parent ON penstock.job_workflow USING btree (parent_execution) WHERE (parent_execution IS NOT NULL);
+
+-- Name: job_workflow_waited_for; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_workflow_waited_for ON penstock.job_workflow USING btree (parent_job) WHERE (parent_job IS NOT NULL);
 
 -- Name: once_key_00_expires_at_idx; Type: INDEX; Schema: penstock; Owner: -
 
@@ -12009,6 +12127,10 @@ REVOKE ALL ON FUNCTION penstock.executor_kind_check(p_executor_kind text) FROM P
 
 REVOKE ALL ON FUNCTION penstock.failures_handled(p_ends penstock.step_end[]) FROM PUBLIC;
 
+-- Name: FUNCTION family_moved(p_family bigint[], p_action text, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.family_moved(p_family bigint[], p_action text, p_actor penstock.actor_ref) FROM PUBLIC;
+
 -- Name: FUNCTION fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_actor_binding_set(p_actor_ref text, p_db_role text, p_bound boolean, p_actor text) FROM PUBLIC;
@@ -12255,11 +12377,11 @@ REVOKE ALL ON FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_
 GRANT ALL ON FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean) TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_job_child(p_job_id bigint, p_token bigint, p_request jsonb, p_wait boolean) TO workflow_admin;
 
--- Name: FUNCTION fn_job_child_ended(p_execution_id bigint, p_result jsonb); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION fn_job_child_ended(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb) TO dot_executor;
-GRANT ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb) TO workflow_admin;
+REVOKE ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_child_ended(p_execution_id bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_job_claim(p_executor_id text, p_limit integer, p_kinds text[], p_pools text[], p_incarnation uuid, p_start boolean, p_suspects boolean); Type: ACL; Schema: penstock; Owner: -
 
@@ -12610,9 +12732,9 @@ REVOKE ALL ON FUNCTION penstock.job_request_check(p_rows penstock.job_request[])
 
 REVOKE ALL ON FUNCTION penstock.job_request_fault(p_row penstock.job_request, p_max_bytes bigint) FROM PUBLIC;
 
--- Name: FUNCTION job_request_once(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION job_request_once(p_rows penstock.job_request[], p_scope text); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.job_request_once(p_rows penstock.job_request[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.job_request_once(p_rows penstock.job_request[], p_scope text) FROM PUBLIC;
 
 -- Name: FUNCTION job_request_refuse(p_rows penstock.job_request[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -13186,6 +13308,10 @@ REVOKE ALL ON FUNCTION penstock.tx_shifted(p_tx xid8, p_base bigint) FROM PUBLIC
 -- Name: FUNCTION wake(p_domains text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.wake(p_domains text[]) FROM PUBLIC;
+
+-- Name: FUNCTION workflow_family(p_execution_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.workflow_family(p_execution_ids bigint[]) FROM PUBLIC;
 
 -- Name: FUNCTION workflow_mended(p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
 

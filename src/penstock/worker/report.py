@@ -124,8 +124,9 @@ class Reporter:
                 self._aside.append(lambda: self._report(batch, report))
                 return
             held = batch[0][0]
-            if report == self._finish:
-                self.failed(held, as_error(error))
+            if report == self._finish or report == self._await:
+                # what cannot be kept now cannot be kept after another try, which might do half of it again
+                self.failed(held, as_error(error, permanent=report == self._await))
             else:
                 self._shelf.forget([held])
             log.error("cannot be reported", job=held.claim.job_id, error=str(error))

@@ -7,6 +7,7 @@ import pytest
 from penstock.catalog.playbook import PlaybookSpec
 from penstock.catalog.steps import Arc, Backoff, Loop, Step
 from penstock.catalog.tools import Tool
+from penstock.errors import SpecError
 from tests.unit.catalog.files import GONE, PLAYBOOK, changed, entry, only_problem, playbook
 
 STEP = "workflow/0"
@@ -114,7 +115,15 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
         ({f"{STEP}/args": {"a": "{{ workload.__class__ }}"}}, "the attribute __class__ cannot be touched"),
         ({f"{STEP}/args": {"a": "{{ 1 + }}"}}, "is no template that can be read"),
         ({f"{STEP}/loop": {"in": "abc"}}, "workflow[0].loop.in: expected a list, or a template that gives one"),
-        ({f"{STEP}/step": "workload"}, "workflow[0].step: workload means something else in templates"),
+        (
+            {
+                "workflow": [
+                    {"step": "workload", "tool": {"kind": "noop"}, "next": "b"},
+                    {"step": "b", "tool": {"kind": "noop"}},
+                ]
+            },
+            "workflow[0].step: workload means something else in templates",
+        ),
         (
             {f"{STEP}/retry": {"max_attempts": 0}},
             "workflow[0].retry.max_attempts: expected a whole number from 1 to 1,000, found 0",
@@ -157,7 +166,7 @@ workflow:
     next: [{step: each, when: "{{ read.lines }}", args: {a: 1}}, {step: done}]
     retry: {backoff: {strategy: fixed, base_ms: 10}}
   - step: each
-    tool: [{name: one, kind: noop}, {name: ask, kind: approve, deadline_s: 60, escalate: done}]
+    tool: [{name: one, kind: noop}, {name: ask, kind: approve, deadline_s: 60}]
     loop: {in: "{{ read.lines }}", iterator: line, mode: parallel, max_in_flight: 5}
     when: "{{ workload.id > 0 }}"
     on_error: continue
@@ -180,7 +189,13 @@ def test_a_playbook_of_many_steps() -> None:
     assert (each.loop, each.job_kind, each.late_step, each.on_error) == (
         Loop("{{ read.lines }}", "line", "parallel", 5),
         "tool:list",
-        "done",
+        None,
         "continue",
     )
-    assert (spec.graph.start, len(spec.graph.waits_for("done"))) == ("read", 3)
+    assert (spec.graph.start, len(spec.graph.waits_for("done"))) == ("read", 2)
+
+
+def test_a_loop_does_not_escalate_item_by_item() -> None:
+    text = MANY.replace("deadline_s: 60}", "deadline_s: 60, escalate: done}")
+    with pytest.raises(SpecError, match=r"workflow\[2\].tool: escalate and loop do not go together"):
+        entry(text)

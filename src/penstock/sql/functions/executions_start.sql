@@ -12,9 +12,10 @@ declare
     select distinct r ->> 'playbook' from jsonb_array_elements(p_requests) r));
   v_rows penstock.job_request[];
   v_new penstock.job_request[];
+  v_scope text;
 begin
   perform penstock.execution_requests_check(p_requests, v_targets);
-  -- jobs of all playbooks that use a tool are of one kind: the path keeps their keys apart
+  -- keys are a playbook's own, or those of the job that starts it: nobody else can name them
   v_rows := array(
     select row(r.ordinality, i.id, t.job_kind, t.path || ':' || r.idempotency_key, t.executor, null, null,
                case when r.payload is not null then 'penstock://input/' || i.id end, null, coalesce(r.priority, 0), r.process_after,
@@ -32,8 +33,9 @@ begin
   elsif exists (select from unnest(v_rows) r where penstock.job_request_fault(r, null) is not null) then
     perform penstock.job_request_refuse(v_rows);
   end if;
+  v_scope := coalesce('child:' || (p_parent).job_id, 'execution');
   v_new := case when exists (select from unnest(v_rows) r where r.idempotency_key is not null)
-                then penstock.job_request_once(v_rows) else v_rows end;
+                then penstock.job_request_once(v_rows, v_scope) else v_rows end;
   perform penstock.executions_write(v_new, v_targets, p_requests, p_parent);
   if cardinality(v_new) = cardinality(v_rows) then
     return query select r.ordinal, r.job_id, true from unnest(v_rows) r;
@@ -43,7 +45,7 @@ begin
     select r.ordinal, coalesce(n.job_id, k.ref::bigint), n.ordinal is not null
       from unnest(v_rows) r
       left join unnest(v_new) n on n.ordinal = r.ordinal
-      left join penstock.once_key k on n.ordinal is null and k.scope = 'job:' || r.kind and k.key = r.idempotency_key
+      left join penstock.once_key k on n.ordinal is null and k.scope = v_scope and k.key = r.idempotency_key
      order by r.ordinal;
 end
 $$;

@@ -2,7 +2,8 @@
 --   p_rows      the new ones of the requests, as jobs of their first steps
 --   p_targets   what their playbooks begin with
 --   p_requests  where their payloads and the pools they asked for stand
---   writes      job, job_queue, job_workflow, job_step, execution_input
+--   writes      job, job_queue, job_workflow, job_step, execution_input. What a job starts is a workflow though it has one step: its row
+--               says how deep it is, and who waits
 create or replace function penstock.executions_write(
   p_rows penstock.job_request[], p_targets penstock.playbook_target[], p_requests jsonb, p_parent penstock.execution_parent) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -12,7 +13,7 @@ declare
 begin
   if (p_parent).job_id is not null or exists (select from unnest(p_targets) t where not t.is_single) then
     v_single := array(select r from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
-                       where t.is_single and (p_parent).waits is not true order by r.ordinal);
+                       where t.is_single and (p_parent).job_id is null order by r.ordinal);
     insert into penstock.job_workflow (
       execution_id, started_at, playbook_ref, open, priority, pool, payload_ref, correlation_id, causation_event_id, causation_depth, trace,
       actor, idempotency_key, parent_job, parent_execution, depth)
@@ -20,13 +21,13 @@ begin
            r.causation_event_id, r.causation_depth, r.trace, r.actor, r.idempotency_key,
            case when (p_parent).waits then (p_parent).job_id end, (p_parent).execution_id, coalesce((p_parent).depth + 1, 0)
       from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
-     where not t.is_single or (p_parent).waits;
+     where not t.is_single or (p_parent).job_id is not null;
     v_steps := array(
       select row(r.job_id, s.step_id, 1, 0, r.job_id, null, null, null, null, r.process_after, false)::penstock.step_start
         from unnest(p_rows) r
         join unnest(p_targets) t on t.ref = r.playbook_ref
         join penstock.playbook_step s on s.path = t.path and s.version = split_part(t.ref, '@', 2)::integer and s.is_start
-       where not t.is_single or (p_parent).waits
+       where not t.is_single or (p_parent).job_id is not null
        order by r.ordinal);
   end if;
   if cardinality(v_steps) > 0 then

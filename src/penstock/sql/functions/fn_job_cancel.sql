@@ -4,18 +4,22 @@
 --   returns    cancelled; or cancel_requested while a worker holds it: it turns cancelled when that worker next
 --              reports (refused, reason cancelled), or when its lease ends
 --   writes     job_queue, job_outcome, execution_event; frees its lane. A workflow cannot go on from a cancelled step: it fails
---              once its other jobs have ended, and can be retried from there
---   locks      its workflow's row, its job_queue row
+--              once its other jobs have ended, and can be retried from there. What it waits for is cancelled with it
+--   locks      the workflows' rows, its job_queue row
 create or replace function penstock.fn_job_cancel(p_job_id bigint, p_actor text default null, p_reason text default null) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
-  v_workflows bigint[] := penstock.workflows_locked(array[p_job_id]);
+  v_workflows bigint[] := penstock.workflow_family(array(
+    select q.execution_id from penstock.job_queue q where q.job_id = p_job_id and q.execution_id is not null
+    union select w.execution_id from penstock.job_workflow w where w.parent_job = p_job_id and w.finished_at is null));
   v_queue penstock.job_queue := penstock.job_locked(p_job_id, 'be cancelled');
 begin
   if v_queue.cancel_requested then
     return 'cancel_requested';
   end if;
+  perform penstock.family_moved(array(select w.execution_id from penstock.job_workflow w
+                                       where w.parent_job = p_job_id and w.finished_at is null), 'cancel', v_actor);
   perform penstock.happened(p_job_id, 'cancel_requested', v_actor, jsonb_build_object('reason', left(p_reason, 500)));
   if v_queue.status in ('leased', 'running') then
     update penstock.job_queue q set cancel_requested = true where q.job_id = p_job_id;

@@ -1,10 +1,9 @@
 -- fn_job_child_ended: an execution that a job waits for has ended: the job has its answer, or will have no good one.
 --   p_execution_id  the execution; one that has not ended, or whose parent waits no more, changes nothing
---   p_result        what the waiting step's result is to be
---   returns         whether a job had waited
+--   returns         whether a job had waited. Its result: the execution, and what the step gave back that ended it
 --   writes          as fn_job_resume, or as a failed job
 --   locks           the parent's workflow, its job_queue row
-create or replace function penstock.fn_job_child_ended(p_execution_id bigint, p_result jsonb default null) returns boolean
+create or replace function penstock.fn_job_child_ended(p_execution_id bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_child penstock.job_workflow;
@@ -16,7 +15,11 @@ begin
     return false;
   end if;
   if v_child.status = 'succeeded' then
-    perform penstock.awaiting_done(array[v_child.parent_job], p_result);
+    perform penstock.awaiting_done(array[v_child.parent_job], jsonb_build_object('execution', p_execution_id, 'result', (
+      select r.result from penstock.job_step t
+        join penstock.job_outcome o on o.job_id = t.job_id
+        left join penstock.job_result r on r.job_id = t.job_id
+       where t.execution_id = p_execution_id order by o.finished_at desc limit 1)));
   else
     perform penstock.awaiting_failed(array[v_child.parent_job], 'child_' || v_child.status, jsonb_build_object(
       'type', 'ChildEnded', 'message', format('execution %s of %s has %s', p_execution_id, v_child.playbook_ref,

@@ -45,8 +45,11 @@ begin
   ), steps as (
     insert into penstock.job_step (execution_id, step_id, visit, item, job_id, enqueued_at, via)
     select m.execution_id, m.step_id, m.visit, m.item, m.id, now(), m.via from made m where m.item >= 0 and not coalesce(m.is_again, false)
+  ), decides as (
+    update penstock.job_step t set decider = m.id
+      from made m where m.item = -1 and (t.execution_id, t.step_id, t.visit, t.item) = (m.execution_id, m.step_id, m.visit, 0)
   ), again as (
-    update penstock.job_step t set job_id = m.id, enqueued_at = now(), is_stuck = false
+    update penstock.job_step t set job_id = m.id, enqueued_at = now(), decider = null
       from made m where m.is_again and (t.execution_id, t.step_id, t.visit, t.item) = (m.execution_id, m.step_id, m.visit, m.item)
   ), items as (
     insert into penstock.job_item (job_id, item) select m.id, m.value from made m where m.value is not null

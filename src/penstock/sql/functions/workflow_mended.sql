@@ -22,10 +22,13 @@ begin
                        null)::penstock.step_end)
     into v_ends
     from over o join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (o.execution_id, o.step_id, o.visit, 0);
-  v_starts := penstock.arcs_followed(coalesce(v_ends, '{}')) || array(
+  v_starts := penstock.arcs_followed(coalesce(v_ends, '{}'));
+  -- in a new statement: the loops' ends may have filled one
+  v_starts := v_starts || array(
     select row(j.execution_id, j.step_id, 1, 0, null, null, j.via, null, null, null, false)::penstock.step_start
       from penstock.job_join j join penstock.job_workflow w on w.execution_id = j.execution_id and w.stuck = 0
      where j.execution_id = p_execution_id and j.via <> '{}'
+       and j.step_id not in (select s.step_id from unnest(v_starts) s)
        and not exists (select from penstock.job_step t where t.execution_id = j.execution_id and t.step_id = j.step_id));
   update penstock.job_workflow w set open = 1 where w.execution_id = p_execution_id;
   if cardinality(v_starts) > 0 then

@@ -12,7 +12,8 @@ begin
   with counted as (
     select u.execution_id, sum(u.open)::integer as open, sum(u.stuck)::integer as stuck
       from (select e.execution_id, -1 as open, (e.how = 'stuck')::integer as stuck from unnest(p_ends) e
-            union all select s.execution_id, 1, 0 from unnest(p_starts) s) u
+            union all select s.execution_id, 1, 0 from unnest(p_starts) s
+              join penstock.job_workflow w on w.execution_id = s.execution_id and w.status in ('running', 'paused')) u
      group by u.execution_id
     having sum(u.open) <> 0 or sum(u.stuck) <> 0
   ), moved as (

@@ -16,7 +16,11 @@ begin
      where w.execution_id = any (v_seen) and not exists (select from penstock.job_queue q where q.execution_id = w.execution_id)
      order by w.execution_id for update skip locked
   loop
-    v_mended := v_mended + penstock.workflow_mended(v_one)::integer;
+    begin
+      v_mended := v_mended + penstock.workflow_mended(v_one)::integer;
+    exception when others then
+      raise warning 'execution % could not be counted anew: %', v_one, sqlerrm;
+    end;
   end loop;
   return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended);
 end

@@ -85,6 +85,7 @@ create table penstock.job_workflow (
   check ((finished_at is not null) = (status in ('succeeded', 'failed', 'cancelled')))
 ) with (fillfactor = 80);
 create index job_workflow_live on penstock.job_workflow (execution_id) where finished_at is null;
+create index job_workflow_waited_for on penstock.job_workflow (parent_job) where parent_job is not null;
 create index job_workflow_parent on penstock.job_workflow (parent_execution) where parent_execution is not null;
 
 -- Which job ran a step, at which visit of its cycle, for which item of its loop (0: of none). via: the steps that led there.
@@ -96,6 +97,8 @@ create table penstock.job_step (
   job_id bigint not null,
   enqueued_at timestamptz not null,
   via bigint[],
+  -- the job that decides where it goes on, where that took one
+  decider bigint,
   is_stuck boolean not null default false,
   primary key (execution_id, step_id, visit, item)
 );
@@ -145,6 +148,7 @@ alter table penstock.job_queue add column item integer;
 alter table penstock.job_queue add column hold text collate "C" check (hold in ('paused', 'loop'));
 create index job_queue_execution on penstock.job_queue (execution_id) where execution_id is not null;
 create index job_queue_loop on penstock.job_queue (execution_id, step_id, visit, item) where hold = 'loop';
+create index job_queue_item on penstock.job_queue (execution_id, step_id, visit) where item > 0 and hold is distinct from 'loop';
 create index job_queue_awaiting on penstock.job_queue (process_after) where status = 'awaiting' and process_after is not null;
 drop index penstock.job_queue_lane_waiting;
 create index job_queue_lane_waiting on penstock.job_queue (lane, job_id)

@@ -2,16 +2,18 @@
 
 from penstock.jobs import Awaiting, PermanentError
 from penstock.worker.tools.contract import Call
+from penstock.worker.tools.wait import bounded_s
 
 
 def run(call: Call) -> Awaiting:
     asked = call.settings
-    deadline = asked.get("deadline_s")
-    if deadline is not None and (isinstance(deadline, bool) or not isinstance(deadline, int | float) or deadline < 0):
-        raise PermanentError(f"approve: deadline_s is {deadline!r}: it must be a number of seconds")
+    try:
+        deadline = None if "deadline_s" not in asked else bounded_s(asked["deadline_s"])
+    except ValueError as error:
+        raise PermanentError(f"approve: deadline_s: {error}") from error
     return Awaiting(
         seconds=deadline,
         callback_key=asked.get("callback_key"),
         approvers=tuple(asked["to"]) if "to" in asked else None,
-        prompt=None if "prompt" not in asked else str(asked["prompt"])[:2000],
+        prompt=None if "prompt" not in asked else str(asked["prompt"]).replace("\0", "")[:2000],
     )

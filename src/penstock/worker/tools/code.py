@@ -4,6 +4,7 @@ The process gets a folder of its own, the args on its standard input, and no oth
 its timeout, when it is cancelled, and when this worker dies.
 """
 
+import ctypes
 import json
 import os
 import selectors
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
@@ -18,6 +20,7 @@ from penstock.jobs import PermanentError
 from penstock.worker.tools import code_child, lookups
 from penstock.worker.tools.contract import Call
 
+_PR_SET_DUMPABLE = 4
 ENABLED = "playbook.inline_code.enabled"
 _LOOK_S = 0.05
 _PIECE = 65_536
@@ -35,6 +38,7 @@ def run_code(call: Call) -> Any:
             f"python: inline code is switched off. An operator who trusts whoever registers playbooks may allow it:"
             f" penstock config set {ENABLED} true"
         )
+    _hide_environment()
     most_bytes = lookups.result_bytes(call.services)
     told = json.dumps({"code": call.settings["code"], "args": call.args, "most_bytes": most_bytes}).encode()
     with TemporaryDirectory(prefix="penstock-code-", ignore_cleanup_errors=True) as folder:
@@ -46,6 +50,14 @@ def run_code(call: Call) -> Any:
     if child.printed:
         call.job.log.info("the code printed: %s", child.printed.decode("utf-8", "replace"))
     return _result(child)
+
+
+@cache
+def _hide_environment() -> None:
+    """From other processes of this user, such as the code's: /proc would show them what we were started with."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 class _Child:

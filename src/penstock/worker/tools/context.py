@@ -9,7 +9,7 @@ from penstock.catalog.templates import evaluated, names, texts
 from penstock.errors import TemplateFailed
 from penstock.jobs import Job, PermanentError
 from penstock.model import Json
-from penstock.worker.tools.steps import Place, Steps
+from penstock.worker.tools.steps import MESSAGE, Place, Steps
 
 _INPUT = frozenset(("workload", "message"))
 
@@ -80,8 +80,10 @@ class Context:
         missing = wanted - self._known.keys()
         if missing & _INPUT:
             workload = dict(self.input)
-            message = workload.pop("message", None)
-            self._known |= {"workload": workload} | ({"message": message} if message is not None else {})
+            # only what a subscription has put there is a message
+            if (self._job.payload_ref or "").startswith(MESSAGE):
+                self._known["message"] = workload.pop("message")
+            self._known["workload"] = workload
         others = missing & self._place.spec.steps.keys()
         if others:
             self._known |= self._steps.results(self._job.execution_id, frozenset(others))

@@ -2,19 +2,20 @@
 
 from penstock.errors import DatabaseUnavailable, Refused
 from penstock.jobs import Awaiting, Job, JobFunction, PermanentError, Snooze
-from penstock.kernel import executions, jobs, reads
+from penstock.kernel import jobs, reads
 from penstock.model import Json
 from penstock.worker.link import LinkPool
 from penstock.worker.tools.contract import Call
 
 ENDED = "tool:child_ended"
-_AGAIN_S = 0.2
+_AGAIN_S = 0.5
 
 
 def run(call: Call) -> Json | Awaiting:
     asked = call.settings
     waits = asked.get("wait", True)
     request = {"playbook": asked["path"], "payload": asked.get("payload"), "pool": asked.get("pool")}
+    request |= {"idempotency_key": call.name}
     request |= {"trace": call.job.trace, "correlation_id": call.job.correlation_id}
     given = {name: value for name, value in request.items() if value is not None}
     job = call.job
@@ -32,9 +33,7 @@ def ended(links: LinkPool) -> JobFunction:
 
     def tell(job: Job) -> bool:
         child, parent = job.payload["execution"], job.payload["job"]
-        result = links.call(lambda c: executions.last_result(c, child))
-        found = {"execution": child, "result": result}
-        if links.call(lambda c: jobs.child_ended(c, child, found)):
+        if links.call(lambda c: jobs.child_ended(c, child)):
             return True
         # its worker may not have said yet that it waits
         if links.call(lambda c: reads.is_live(c, parent)):
