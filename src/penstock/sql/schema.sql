@@ -3662,7 +3662,8 @@ begin
      and (v_rules is null or q.rule = any (v_rules))
      for share of q;
   if not found then
-    raise exception using errcode = 'PS009', message = format('job %s is not held under this token, or is being cancelled: it starts nothing', p_job_id);
+    raise exception using errcode = 'PS009',
+      message = format('job %s is not held under this token, or is being cancelled: it starts nothing', p_job_id);
   end if;
   if not exists (
     select from penstock.catalog c

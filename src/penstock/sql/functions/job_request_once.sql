@@ -3,7 +3,8 @@
 --   p_scope  where keys are unique; null: within their kind
 --   returns  the requests to write; the job of every other stands in once_key
 --   writes   once_key, in (scope, key) order; an expired row is taken over in place
-create or replace function penstock.job_request_once(p_rows penstock.job_request[], p_scope text default null) returns penstock.job_request[]
+create or replace function penstock.job_request_once(p_rows penstock.job_request[], p_scope text default null)
+returns penstock.job_request[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_expires timestamptz := now() + penstock.config_text('queue.once_key.ttl_s.job', '2592000')::bigint * interval '1 second';

@@ -1,7 +1,8 @@
 -- v_execution: every execution. One of a single step is its job; any other is running, paused, cancelling, or how it ended, and
 -- awaiting while all its live jobs wait for an answer or a time.
 create or replace view penstock.v_execution as
-select j.job_id as execution_id, j.playbook_ref, j.subscription, j.status, j.pool, j.source_ref, j.trace, j.actor, j.attempt, j.max_attempts,
+select j.job_id as execution_id, j.playbook_ref, j.subscription, j.status, j.pool, j.source_ref, j.trace, j.actor, j.attempt,
+       j.max_attempts,
        j.enqueued_at as started_at, j.finished_at
   from penstock.v_job j where j.playbook_ref is not null and j.step is null
 union all
