@@ -65,6 +65,6 @@ def read_playbook(name: str, path: str, document: Reader) -> PlaybookSpec:
     start = document.take("start", names.step, None)
     blocks = document.inside_each("workflow", most=_MOST_STEPS, required=True)
     steps = tuple(read_step(block) for block in blocks)
-    if start is not UNREAD and all(step.step is not UNREAD for step in steps):
+    if start is not UNREAD and all(step.step is not UNREAD and step.tools for step in steps):
         check_graph(document, blocks, steps, start)
     return PlaybookSpec(name, path, steps, workload, start)

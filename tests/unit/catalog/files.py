@@ -9,7 +9,9 @@ from penstock.catalog.entry import Entry, read
 from penstock.errors import SpecError
 from penstock.model import Json
 
-EXAMPLES = {path.stem: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "examples").glob("*.yaml")}
+_HERE = Path(__file__).parent
+EXAMPLES = {path.stem: path.read_text(encoding="utf-8") for path in (_HERE / "examples").glob("*.yaml")}
+EVERY_KEY = (_HERE / "every_key.yaml").read_text(encoding="utf-8")
 PLAYBOOK = """\
 apiVersion: penstock/v1
 kind: Playbook

@@ -1,7 +1,6 @@
 """However a file is damaged, it is either read whole or refused in words."""
 
 import json
-import re
 from typing import Any
 
 from hypothesis import given, settings
@@ -9,12 +8,11 @@ from hypothesis import strategies as st
 
 from penstock.catalog.entry import Entry, read, spec_of
 from penstock.errors import SpecError
+from tests.unit.catalog.damage import WORDS, damaged
 from tests.unit.catalog.files import EXAMPLES, PLAYBOOK, entry
 
 FILES = [EXAMPLES[name] for name in sorted(EXAMPLES)] + [PLAYBOOK]
 CONTENTS = [entry(text).content for text in FILES]
-# words of all files, so that values land where they do not belong
-WORDS = sorted({word for text in FILES for word in re.findall(r"[\w./*-]+", text)})
 SNIPPETS = [
     "\n",
     "\t",
@@ -54,19 +52,6 @@ SNIPPETS += [
     "\ud800",
 ]
 
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
-    | st.text(max_size=12)
-    | st.sampled_from(WORDS),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
 
 @st.composite
 def damaged_texts(draw: st.DrawFn) -> str:
@@ -80,35 +65,6 @@ def damaged_texts(draw: st.DrawFn) -> str:
         )
         text = text[:begin] + piece + text[end:]
     return text
-
-
-@st.composite
-def damaged_contents(draw: st.DrawFn) -> dict[str, Any]:
-    """A document with values replaced, taken out, or found under another key."""
-    content: dict[str, Any] = json.loads(json.dumps(draw(st.sampled_from(CONTENTS))))
-    for _ in range(draw(st.integers(1, 3))):
-        _damage(draw, content)
-    return content
-
-
-def _damage(draw: st.DrawFn, content: dict[str, Any]) -> None:
-    place: Any = content
-    while True:
-        keys = sorted(place) if isinstance(place, dict) else list(range(len(place)))
-        if not keys:
-            return
-        key = draw(st.sampled_from(keys))
-        if not isinstance(place[key], dict | list) or draw(st.integers(0, 3)) == 0:
-            break
-        place = place[key]
-    what = draw(st.sampled_from(["replace", "replace", "remove", "rename", "add"]))
-    if what == "replace":
-        place[key] = draw(json_values)
-    elif what == "remove":
-        del place[key]
-    elif isinstance(place, dict):
-        value = place.pop(key) if what == "rename" else draw(json_values)
-        place[draw(st.sampled_from(WORDS))] = value
 
 
 def _entries(text: str) -> list[Entry]:
@@ -143,14 +99,14 @@ def test_a_damaged_text_is_read_whole_or_refused(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(damaged_contents())
+@given(damaged(CONTENTS))
 def test_a_damaged_document_is_read_whole_or_refused(content: dict[str, Any]) -> None:
     for found in _entries(json.dumps(content, ensure_ascii=False)):
         _check(found)
 
 
 @settings(max_examples=200, deadline=None)
-@given(damaged_contents())
+@given(damaged(CONTENTS))
 def test_content_from_the_database_is_read_whole_or_refused(content: dict[str, Any]) -> None:
     kind = "Playbook" if "workflow" in content else "Subscription"
     said = f"the {kind} in the catalog: "

@@ -60,6 +60,7 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
         ({f"{STEP}/step": "2nd step"}, "workflow[0].step: expected a step's name"),
         ({f"{STEP}/tool": GONE}, "workflow[0].tool: is missing"),
         ({f"{STEP}/tool": "noop"}, "workflow[0].tool: expected a mapping, found 'noop'"),
+        ({f"{STEP}/tool": []}, "workflow[0].tool: expected a list of 1 to 20 items, found an empty one"),
         ({f"{STEP}/tool": [{"kind": "noop"}]}, "workflow[0].tool[0].name: is missing"),
         (
             {f"{STEP}/tool": [{"kind": "wait", "name": "a", "seconds": 1}, {"kind": "noop", "name": "b"}]},
