@@ -289,10 +289,6 @@ def _forbidden(tree: nodes.Node) -> Iterator[str]:
             yield "a loop within a loop cannot be used in a template"
 
 
-def _is_internal(key: nodes.Node) -> bool:
-    return isinstance(key, nodes.Const) and str(key.value).startswith("__")
-
-
 def _inner_loops(loop: nodes.For) -> Iterator[nodes.For]:
     for one in loop.body:
         if isinstance(one, nodes.For):
