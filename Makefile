@@ -48,10 +48,12 @@ chaos: setup  ## STORM_SECONDS, STORM_RESTARTS, STORM_PAUSES, STORM_RATE, STORM_
 schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL
 	$(BIN)/python -m tests.schema_dump
 
-lock: setup  ## resolve the newest versions pyproject.toml allows
+lock: setup  ## resolve the newest versions pyproject.toml allows; of these, what the image needs
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra spark --extra otlp --all-build-deps --allow-unsafe --strip-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python deploy/cloud-run/lock.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

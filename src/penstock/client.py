@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import chain, islice
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
+from penstock.closing import Closing
 from penstock.embedded import EmbeddedPostgres
 from penstock.errors import SettingsError
 from penstock.kernel import databases, executions, jobs
@@ -21,7 +21,7 @@ _LARGEST_BATCH = 10_000
 _SPELLING = {"payload": "safe_payload", "key": "idempotency_key"}
 
 
-class Client:
+class Client(Closing):
     """Enqueues jobs and looks at them. One connection, opened on first use; not to be shared between threads."""
 
     def __init__(self, database_url: str | None = None) -> None:
@@ -148,14 +148,6 @@ class Client:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _open(self) -> Connection:
         if self._connection is None or self._connection.closed:

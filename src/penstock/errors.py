@@ -4,6 +4,7 @@ PenstockError
 ├── SettingsError            a setting or command-line value that cannot be used
 ├── SpecError                a catalog file that cannot be used
 ├── TemplateFailed           a template of a playbook that has no value
+├── ResultsTooLarge          results that a step's templates name, and a worker does not hold
 ├── CredentialError          a credential that cannot be had, or a file of them that cannot be used
 ├── EmbeddedPostgresError    the embedded server could not be started, stopped or found
 ├── EmbeddedNatsError        the same for the embedded NATS server
@@ -12,12 +13,15 @@ PenstockError
 │   ├── SourceUnavailable    no answer from it; it may come back
 │   ├── SourceMissing        the topic, stream or consumer is not there
 │   ├── SourceRefused        the credential does not open it
+│   ├── OutOfTurn            an acknowledgement that must wait for another
 │   └── SourceUnfit          it is set up in a way that would lose or repeat messages
 ├── DataLoss                 the source no longer holds what the ledger expects
 ├── NotActive                a runtime for a subscription that is not to be read
 ├── DocumentUnfit            a document that MARK/CUT cannot take
 ├── StageFailed              a stage of MARK/CUT that could not do, or could not prove, what it is for
 ├── DatabaseUnavailable      no answer from PostgreSQL
+│   └── ServerUnavailable    or from the API that stands before it
+├── TokenRefused             the API does not take the token
 ├── Busy                     an open transaction elsewhere holds what this needs
 ├── WorkerBroken             a worker that could not go on, and ended itself
 ├── SparkEnded               the JVM of a runtime has ended under it
@@ -36,10 +40,10 @@ PenstockError
     ├── UnknownSubscription  ├── NotInThisVersion     ├── RuntimeReplaced
     ├── SubscriptionHeld     ├── StagingLost          ├── SourceChanged
     ├── StillUnfit           ├── LogRestored          ├── BadTemplate
-    ├── NotReviewed          └── RouteNotLive
+    ├── NotReviewed          ├── RouteNotLive         └── UnknownToken
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class PenstockError(Exception):
@@ -74,6 +78,18 @@ class TemplateFailed(PenstockError):
     """A template that has no value here: a name without one, a type that does not fit, something out of bounds."""
 
 
+class ResultsTooLarge(PenstockError):
+    """Results that are more than one step may read, by step in bytes."""
+
+    def __init__(self, sizes: Mapping[str, int], most: int) -> None:
+        said = " and ".join(f"{step} are {size:,}" for step, size in sizes.items())
+        super().__init__(
+            f"the results of {said} bytes, and the templates of one step may read {most:,}"
+            " (execution.results.max_bytes): keep large results elsewhere and return their addresses, of a loop read"
+            " only its count, or raise that setting"
+        )
+
+
 class CredentialError(PenstockError):
     pass
 
@@ -106,6 +122,10 @@ class SourceRefused(SourceError):
     pass
 
 
+class OutOfTurn(SourceError):
+    """Messages before this one are not acknowledged yet, and the source can only go over them in order."""
+
+
 class SourceUnfit(SourceError):
     pass
 
@@ -130,6 +150,14 @@ class DatabaseUnavailable(PenstockError):
     pass
 
 
+class ServerUnavailable(DatabaseUnavailable):
+    pass
+
+
+class TokenRefused(PenstockError):
+    pass
+
+
 class Busy(PenstockError):
     pass
 
@@ -151,14 +179,15 @@ class SchemaNewer(SchemaError):
 
 
 class Refused(PenstockError):
-    """PostgreSQL refused the request and nothing was changed."""
+    """PostgreSQL refused the request and nothing was changed; `about` names what it refused, where it says so."""
 
     sqlstate = ""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, about: str | None = None) -> None:
         super().__init__(message if hint is None else f"{message}\n{hint}")
         self.message = message
         self.hint = hint
+        self.about = about
 
 
 class UnknownExecutor(Refused):
@@ -323,6 +352,12 @@ class RouteNotLive(Refused):
     sqlstate = "PS027"
 
 
+class UnknownToken(Refused):
+    """No token of the HTTP API has that id."""
+
+    sqlstate = "PS028"
+
+
 class NotAllowed(Refused):
     """The database role lacks the right to do that."""
 
@@ -335,37 +370,4 @@ class BadText(Refused):
     sqlstate = "22P05"
 
 
-BY_SQLSTATE: dict[str, type[Refused]] = {
-    error.sqlstate: error
-    for error in (
-        UnknownExecutor,
-        ExecutorRefused,
-        UnknownPool,
-        ActorRefused,
-        ExecutorNotGranted,
-        ForbiddenPayload,
-        PayloadTooLarge,
-        BadSchedule,
-        IllegalMove,
-        UnknownJob,
-        BadRequest,
-        UnknownEventDomain,
-        UnknownEventType,
-        UnknownDeadLetter,
-        BadConfig,
-        UnknownPlaybook,
-        UnknownSubscription,
-        NotInThisVersion,
-        RuntimeReplaced,
-        SubscriptionHeld,
-        StagingLost,
-        SourceChanged,
-        StillUnfit,
-        LogRestored,
-        BadTemplate,
-        NotReviewed,
-        RouteNotLive,
-        NotAllowed,
-        BadText,
-    )
-}
+BY_SQLSTATE: dict[str, type[Refused]] = {one.sqlstate: one for one in Refused.__subclasses__()}

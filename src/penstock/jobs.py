@@ -179,11 +179,26 @@ class Snooze(Exception):
 
 
 @dataclass(frozen=True)
+class Pledge:
+    """What a step owes somebody: one thing once its result is kept, another once it is known that it will not be.
+
+    Neither is done by a worker that dies first, so it must be something that can stay undone. Of several pledges the
+    last is redeemed first.
+    """
+
+    kept: Callable[[], object]
+    lost: Callable[[], object]
+    # somebody else waits for it: it takes no time, and is done even if the others of its step are left undone
+    always: bool = False
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What a step of a playbook gives back: its result, and where it goes on if that took a look."""
+    """What a step of a playbook gives back: its result, where it goes on if that took a look, and what it then owes."""
 
     result: Any = None
     following: Json | None = None
+    pledges: tuple[Pledge, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,10 @@ _MOST_DOCUMENTS = 200
 
 @dataclass(frozen=True)
 class Entry:
-    """One document of a file: its data for the database, its own text, its spec, and which keys have no effect yet."""
+    """One document of a file: its data for the database, its own text, its spec, which keys have no effect yet.
+
+    `file` and `root` tell where something of it stands.
+    """
 
     kind: str
     path: str
@@ -33,6 +36,8 @@ class Entry:
     source: str
     spec: Spec
     unused: tuple[str, ...]
+    file: str
+    root: Node
 
 
 def read_file(path: Path) -> list[Entry]:
@@ -99,7 +104,9 @@ def _entry(document: Document, problems: Problems) -> tuple[Entry, int | None]:
     before = len(problems.unused)
     spec, kind = _spec(document.root, problems)
     unused = tuple(problems.unused[before:])
-    return Entry(kind, spec.path, spec.name, plain(document.root), document.source, spec, unused), document.root.line
+    content = plain(document.root)
+    entry = Entry(kind, spec.path, spec.name, content, document.source, spec, unused, problems.name, document.root)
+    return entry, document.root.line
 
 
 def _spec(root: Node, problems: Problems) -> tuple[Spec, str]:
@@ -111,7 +118,7 @@ def _spec(root: Node, problems: Problems) -> tuple[Spec, str]:
     name = metadata.take("name", names.title, path)
     metadata.close()
     if kind not in _KINDS:
-        document.ignore("spec", "workload", "workflow")
+        document.ignore("spec", "tests", "workload", "workflow")
     spec = _KINDS.get(kind, _nothing)(name, path, document)
     document.close()
     return spec, kind

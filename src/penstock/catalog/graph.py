@@ -37,6 +37,11 @@ class Graph:
             self.into[edge.target].append(edge)
 
     @cached_property
+    def choosing(self) -> frozenset[str]:
+        """The steps whose way on takes a look at a condition."""
+        return frozenset(edge.source for edge in self.edges if edge.is_conditional)
+
+    @cached_property
     def cycles(self) -> dict[str, int]:
         """The number of the cycle a step belongs to, for those that belong to one."""
         return {
@@ -122,10 +127,11 @@ class Graph:
                     found[step], changed = bits, True
         return found
 
-    def surely_before(self, step: str, always_goes_on: frozenset[str]) -> frozenset[str]:
+    def surely_before(self, step: str, always_goes_on: frozenset[str], always_runs: frozenset[str]) -> frozenset[str]:
         """The steps that have run, whichever way the execution came to this one.
 
-        Those on every path; and those that such a one always starts, because a join waits for them.
+        Those on every path; and those that such a one always starts, because a join waits for them. It does not wait
+        for a result of one that may be skipped, or go another way.
         """
         bits = self._on_every_path[step]
         sure = {one for one in self.steps if bits & self.bit[one]} - {step}
@@ -137,7 +143,7 @@ class Graph:
             for edge in self.out[one]:
                 other = edge.target
                 fits = edge.kind == "next" and other not in sure and other != step and other not in self.cycles
-                if fits and self.can_come_before(other, step):
+                if fits and other in always_runs and self.can_come_before(other, step):
                     sure.add(other)
                     todo.append(other)
         return frozenset(sure)

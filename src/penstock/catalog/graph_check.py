@@ -113,6 +113,7 @@ def _unbounded(graph: Graph, members: list[str]) -> str | None:
 
 def _check_templates(graph: Graph, blocks: dict[str, Reader], steps: Sequence[Step]) -> None:
     always = frozenset(step.step for step in steps if _goes_on_with_all(step))
+    runs = frozenset(step.step for step in steps if _runs_when_started(step))
     for step in steps:
         own = {step.loop.iterator, "iter"} if step.loop else set()
         tools = {step.step} if len(step.tools) > 1 else set()
@@ -125,7 +126,7 @@ def _check_templates(graph: Graph, blocks: dict[str, Reader], steps: Sequence[St
                     blocks[step.step].refuse(key, _unknown(name, text, graph))
                 elif name == step.step or not graph.can_come_before(name, step.step):
                     blocks[step.step].refuse(key, f"{shown(text)}: {name} does not come before {step.step}")
-        sure = graph.surely_before(step.step, always) | {step.step}
+        sure = graph.surely_before(step.step, always, runs) | {step.step}
         for arc in step.next:
             for text in texts([arc.when, arc.args]):
                 for name in _names(text) - _ALWAYS - sure:
@@ -136,6 +137,11 @@ def _goes_on_with_all(step: Step) -> bool:
     """Whether all that `next` names is started once it has run."""
     plain = step.when is None and step.on_error == "fail" and step.late_step is None
     return plain and (not step.is_choice or (len(step.next) == 1 and step.next[0].when is None))
+
+
+def _runs_when_started(step: Step) -> bool:
+    """Whether what waits for it finds its result: it is not skipped, and does not go elsewhere instead."""
+    return step.when is None and step.error_step is None and step.late_step is None
 
 
 def _names(text: str) -> frozenset[str]:

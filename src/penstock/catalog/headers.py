@@ -18,7 +18,7 @@ _ELSEWHERE = {
     "trace": "trace context needs no directive: set headers.trace.propagate to w3c",
     **dict.fromkeys(("auth", "credential", "dispatch.auth", "dispatch.credential", "spool.auth"), _NO_CREDENTIALS),
 }
-_CONTROLS = one_of(PLAYBOOK, POOL, PRIORITY, *FREE, others=_ELSEWHERE)
+CONTROLS = one_of(PLAYBOOK, POOL, PRIORITY, *FREE, others=_ELSEWHERE)
 _VALUE = {PLAYBOOK: names.path, POOL: names.pool}
 _ANY_TEXT = text("text", r"(?s).{1,500}")
 _MOST_RULES = 100
@@ -85,7 +85,7 @@ def folded(header: str) -> str:
 
 def _directive(block: Reader) -> Directive:
     header = block.take("header", names.header)
-    controls = block.take("controls", _CONTROLS)
+    controls = block.take("controls", CONTROLS)
     listed = controls in _VALUE
     allowed = block.take_all("allowed", _VALUE[controls] if listed else _ANY_TEXT)
     pools = block.take_pairs("map", names.pool if controls == PRIORITY else _ANY_TEXT)

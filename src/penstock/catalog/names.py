@@ -66,6 +66,11 @@ mailbox = text(
 )
 
 
+def names_its_host(url: str) -> bool:
+    """Whether a URL that may hold templates leads to one host, whatever they give."""
+    return re.match(r"https?://[^\s/?#@\\{]+([/?#]|$)", url) is not None
+
+
 def scalar_text(value: Any) -> str:
     """Text, a number, true or false, as a request carries it."""
     found = scalar(value)

@@ -52,6 +52,15 @@ class PlaybookSpec:
         """The aliases it needs."""
         return tuple(sorted({tool.settings["auth"] for tool in self._tools() if "auth" in tool.settings}))
 
+    def roaming_credentials(self) -> tuple[tuple[str, str], ...]:
+        """Steps and the aliases they send to hosts that come out of a template."""
+        return tuple(
+            (step.step, tool.settings["auth"])
+            for step in self.workflow
+            for tool in step.tools
+            if tool.kind == "http" and "auth" in tool.settings and not names.names_its_host(tool.settings["url"])
+        )
+
     def _tools(self) -> Iterator[Any]:
         return (tool for step in self.workflow for tool in step.tools)
 

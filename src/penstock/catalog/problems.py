@@ -20,7 +20,7 @@ class Problems:
     _SHOWN = 50
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
         self._found: list[Problem] = []
         self.unused: list[str] = []
 
@@ -34,12 +34,12 @@ class Problems:
             raise SpecError([self._shown(problem) for problem in found[: self._SHOWN]] + self._rest(found), found)
 
     def _shown(self, problem: Problem) -> str:
-        place = self._name if problem.line is None else f"{self._name}:{problem.line}"
+        place = self.name if problem.line is None else f"{self.name}:{problem.line}"
         return ": ".join(part for part in (place, problem.path, problem.text) if part)
 
     def _rest(self, found: list[Problem]) -> list[str]:
         more = len(found) - self._SHOWN
-        return [f"{self._name}: and {more} more problems"] if more > 0 else []
+        return [f"{self.name}: and {more} more problems"] if more > 0 else []
 
 
 def _on_one_line(text: str) -> str:

@@ -100,6 +100,11 @@ class Reader:
             return {}
         return cast(Mapping[str, Any], plain(node))
 
+    def take_any(self, key: str) -> Any:
+        """Data of any shape."""
+        node = self._node(key, required=False)
+        return None if node is None else plain(node)
+
     def take_templates(self, key: str) -> Any:
         """Data of any shape in which texts may be templates."""
         node = self._node(key, required=False)
@@ -120,12 +125,12 @@ class Reader:
         node = self._node(key, required=False)
         return None if node is None else Reader(node, self._below(key), self._problems)
 
-    def inside_each(self, key: str, most: int, required: bool = False) -> "list[Reader]":
+    def inside_each(self, key: str, most: int, required: bool = False, least: int = 1) -> "list[Reader]":
         """A reader for each mapping of a list."""
         node = self._node(key, required)
         if node is None:
             return []
-        items = self._items(node, key, most)
+        items = self._items(node, key, most, least)
         return [Reader(item, f"{self._below(key)}[{nth}]", self._problems) for nth, item in enumerate(items)]
 
     def holds_text(self, key: str) -> bool:
@@ -200,11 +205,11 @@ class Reader:
             self._problems.add(node.line if _single(node) else node.key_line, path, str(error))
             return cast(T, UNREAD)
 
-    def _items(self, node: Node, key: str, most: int) -> list[Node]:
-        if isinstance(node.value, list) and 1 <= len(node.value) <= most:
+    def _items(self, node: Node, key: str, most: int, least: int = 1) -> list[Node]:
+        if isinstance(node.value, list) and least <= len(node.value) <= most:
             return node.value
         self._problems.add(
-            node.key_line, self._below(key), f"expected a list of 1 to {most:,} items, {_found(node, list)}"
+            node.key_line, self._below(key), f"expected a list of {least} to {most:,} items, {_found(node, list)}"
         )
         return []
 

@@ -9,6 +9,8 @@ from penstock.catalog.values import flag, milliseconds, one_of, seconds, text, w
 _MOST_MESSAGES = 10_000_000
 _HOUR_MS = 3_600_000
 _YEAR_S = 366 * 86_400
+# asked for a shorter time Pub/Sub may say that nothing is there though something is
+_PUBSUB_WAIT_MS = 10_000
 # they describe a deployment that does not exist yet
 _DEPLOYMENT = ("target", "pool", "server_url", "concurrency", "max_instances")
 _ACK = (
@@ -32,6 +34,11 @@ class Runtime:
     concurrency: int | None = None
     max_instances: int | None = None
 
+    @classmethod
+    def of(cls, source: str) -> "Runtime":
+        """What holds where a file says nothing."""
+        return cls(timeout_ms=_PUBSUB_WAIT_MS) if source == "pubsub" else cls()
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -47,16 +54,20 @@ class Dedup:
     window_s: int | None = None
 
 
-def read_runtime(block: Reader | None, source: str, mode: str, activation: str | None) -> Runtime:
+def read_runtime(
+    block: Reader | None, source: str, mode: str, activation: str | None, deadline_s: int | None
+) -> Runtime:
+    """`deadline_s`: so long a source waits for the acknowledgement of a message."""
+    default = Runtime.of(source)
     if block is None:
-        return Runtime()
+        return default
     block.refuse_any(ACK_KEYS)
     runtime = Runtime(
         target=block.take("target", one_of("dedicated-pool", "cloud-run", "local"), None),
         pool=block.take("pool", names.pool, None),
         batch=block.take("batch", whole(1, 1_000_000), Runtime.batch),
         max_in_flight=block.take("max_in_flight", whole(1, _MOST_MESSAGES), None),
-        timeout_ms=block.take("timeout_ms", milliseconds(60_000), Runtime.timeout_ms),
+        timeout_ms=block.take("timeout_ms", milliseconds(60_000), default.timeout_ms),
         trigger_ms=block.take("trigger_ms", milliseconds(_HOUR_MS), Runtime.trigger_ms),
         server_url=block.take("server_url", names.url, None),
         concurrency=block.take("concurrency", whole(1, 10_000), None),
@@ -67,6 +78,12 @@ def read_runtime(block: Reader | None, source: str, mode: str, activation: str |
         block.unused("batch", "timeout_ms", "trigger_ms")
     elif activation == "scheduled":
         block.unused("trigger_ms")
+    elif deadline_s and runtime.trigger_ms and runtime.trigger_ms > deadline_s * 500:
+        block.refuse(
+            "trigger_ms",
+            f"is {runtime.trigger_ms}, more than half of ack_deadline_s, which is {deadline_s}: a message that is "
+            "found between two batches would be handed out again before the next",
+        )
     if source == "kafka" and mode == "pull":
         block.unused("timeout_ms")
     block.close()

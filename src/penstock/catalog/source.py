@@ -7,12 +7,15 @@ from typing import Any
 
 from penstock.catalog import names
 from penstock.catalog.reading import Reader
-from penstock.catalog.values import Unfit, instant, one_of, scalar
+from penstock.catalog.values import Unfit, flag, instant, one_of, scalar, whole
 
 BUILT_IN = ("pubsub", "nats", "kafka", "webhook")
 # a key of one source that stands with another is refused by naming its owner
 _OWNERS = {
     "subscription": "pubsub",
+    "ack_deadline_s": "pubsub",
+    "lanes": "pubsub",
+    "restore_mark": "pubsub",
     "stream": "nats",
     "consumer": "nats",
     "topic": "kafka",
@@ -23,6 +26,8 @@ _OWNERS = {
 _TOPICS = ("topic", "topics", "topic_pattern")
 _MOST_TOPICS = 1000
 _MOST_OPTIONS = 200
+# twice what a batch should take from its fetch to its acknowledgement, and what Pub/Sub grants
+_LEAST_DEADLINE_S, _MOST_DEADLINE_S = 30, 600
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,15 @@ class NatsOptions:
 
 @dataclass(frozen=True)
 class PubsubOptions:
+    """`ack_deadline_s` is how long Pub/Sub waits for a fetched message's acknowledgement; `lanes` what makes a lane.
+
+    `restore_mark`: the number of the last batch is kept at the subscription, so that an older database is noticed.
+    """
+
     subscription: str
+    ack_deadline_s: int = 120
+    lanes: str | None = None
+    restore_mark: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,18 @@ def read_options(spec: Reader, source: str, mode: str) -> SourceOptions | None:
     if source in BUILT_IN:
         spec.refuse_any({"options": "options are for a source of your own (source: pkg.module:Class)"})
     return _options(spec, source) if reading else None
+
+
+def read_place(spec: Reader, source: str) -> SourceOptions | None:
+    """The same for a step that polls a source of ours."""
+    if not source:
+        spec.ignore(*_OWNERS)
+        return None
+    spec.refuse_any({key: _misplaced(key, owner, source, "pull") for key, owner in _OWNERS.items() if owner != source})
+    if source != "pubsub":
+        return _options(spec, source)
+    # no key of a runtime, and as much time as can be had: a later step may acknowledge
+    return PubsubOptions(*_pubsub_place(spec, _MOST_DEADLINE_S))
 
 
 def read_start(spec: Reader, source: str) -> Start:
@@ -122,8 +147,19 @@ def _options(spec: Reader, source: str) -> SourceOptions | None:
     if source == "nats":
         return NatsOptions(spec.take("stream", names.stream), spec.take("consumer", names.consumer))
     if source == "pubsub":
-        return PubsubOptions(spec.take("subscription", names.pubsub_subscription))
+        return PubsubOptions(
+            *_pubsub_place(spec),
+            spec.take("lanes", one_of("ordering_key"), None),
+            spec.take("restore_mark", flag, False),
+        )
     return OwnOptions(spec.take_pairs("options", scalar, _MOST_OPTIONS))
+
+
+def _pubsub_place(spec: Reader, deadline_s: int = PubsubOptions.ack_deadline_s) -> tuple[str, int]:
+    return (
+        spec.take("subscription", names.pubsub_subscription),
+        spec.take("ack_deadline_s", whole(_LEAST_DEADLINE_S, _MOST_DEADLINE_S), deadline_s),
+    )
 
 
 def _kafka(spec: Reader) -> KafkaOptions:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from penstock.catalog import names
+from penstock.catalog.cases import Case, check_reachable, read_cases
 from penstock.catalog.cron import cadence
 from penstock.catalog.headers import Headers, read_headers
 from penstock.catalog.ingress import Ingress, read_ingress
@@ -18,7 +19,16 @@ from penstock.catalog.runtime import (
     read_limits,
     read_runtime,
 )
-from penstock.catalog.source import BUILT_IN, KafkaOptions, SourceOptions, Start, read_options, read_start, source_kind
+from penstock.catalog.source import (
+    BUILT_IN,
+    KafkaOptions,
+    PubsubOptions,
+    SourceOptions,
+    Start,
+    read_options,
+    read_start,
+    source_kind,
+)
 from penstock.catalog.spool import Spool, read_spool
 from penstock.catalog.values import flag, one_of, whole
 
@@ -71,11 +81,22 @@ class SubscriptionSpec:
     dedup: Dedup
     spool: Spool | None
     ingress: Ingress | None
+    tests: tuple[Case, ...] = ()
 
     @property
     def is_queue(self) -> bool:
         """Its source hands messages out and has each one acknowledged; else it is a log, read by offset."""
         return not isinstance(self.options, KafkaOptions)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Its source numbers the messages of a part; else each is known by its id alone."""
+        return not isinstance(self.options, PubsubOptions)
+
+    @property
+    def makes_lanes(self) -> bool:
+        """The message's key is its lane."""
+        return isinstance(self.options, PubsubOptions) and self.options.lanes is not None
 
     def playbooks(self) -> tuple[str, ...]:
         """Every playbook it may start, sorted."""
@@ -110,6 +131,8 @@ def read_subscription(name: str, path: str, document: Reader) -> SubscriptionSpe
     spec.refuse_any(ACK_KEYS)
     activation = _activation(spec, mode)
     dispatch, batch = _dispatch(spec)
+    options = read_options(spec, source, mode)
+    deadline_s = options.ack_deadline_s if isinstance(options, PubsubOptions) else None
     read = SubscriptionSpec(
         name=name,
         path=path,
@@ -118,18 +141,21 @@ def read_subscription(name: str, path: str, document: Reader) -> SubscriptionSpe
         activation=activation,
         cadence=_cadence(spec, activation),
         auth=_auth(spec, source, mode),
-        options=read_options(spec, source, mode),
+        options=options,
         start=read_start(spec, source) if mode != "push" else Start(),
         on_data_loss=spec.take("on_data_loss", one_of("fail", "skip_and_record"), "fail"),
         dispatch=dispatch,
         batch_dispatch=batch,
         headers=read_headers(spec.inside_if_any("headers")),
-        runtime=read_runtime(spec.inside_if_any("runtime"), source, mode, activation),
+        runtime=read_runtime(spec.inside_if_any("runtime"), source, mode, activation, deadline_s),
         limits=read_limits(spec.inside_if_any("limits")),
         dedup=read_dedup(spec.inside_if_any("dedup")),
         spool=read_spool(spec.inside_if_any("spool"), source),
         ingress=_ingress(spec, mode),
+        tests=read_cases(document),
     )
+    if dispatch.playbook:
+        check_reachable(document, read.tests, {dispatch.playbook} | read.headers.playbooks())
     check_scaling(spec)
     spec.close()
     return read

@@ -3,78 +3,21 @@
 A text that is one expression in `{{ }}` gives its value as it is; any other text is rendered to text.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
-from jinja2.exceptions import SecurityError, TemplateError
+from jinja2 import Template, TemplateSyntaxError, nodes
+from jinja2.exceptions import TemplateError
 from jinja2.meta import find_undeclared_variables
-from jinja2.runtime import Undefined
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from penstock.catalog.sandbox import plain, sandbox
+from penstock.catalog.template_limits import check_length, counted_from_zero, made
 from penstock.catalog.values import Kind, Unfit, is_template, refused
 from penstock.errors import TemplateFailed
 
 T = TypeVar("T")
 
-_FILTERS = frozenset(
-    (
-        *(
-            "abs",
-            "batch",
-            "capitalize",
-            "count",
-            "d",
-            "default",
-            "dictsort",
-            "first",
-            "float",
-            "groupby",
-            "int",
-            "items",
-            "join",
-            "last",
-            "length",
-            "list",
-            "lower",
-            "map",
-            "max",
-        ),
-        *(
-            "min",
-            "reject",
-            "rejectattr",
-            "replace",
-            "reverse",
-            "round",
-            "select",
-            "selectattr",
-            "slice",
-            "sort",
-            "string",
-            "sum",
-            "title",
-            "tojson",
-            "trim",
-            "truncate",
-        ),
-        *("unique", "upper", "urlencode", "wordcount"),
-    )
-)
-_METHODS: dict[type, frozenset[str]] = {
-    dict: frozenset(("get", "items", "keys", "values")),
-    list: frozenset(("count", "index")),
-    str: frozenset(
-        (
-            *("capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "islower"),
-            *("isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rfind"),
-            *("rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "swapcase", "title"),
-            "upper",
-        )
-    ),
-}
 _NODES = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Name, nodes.Const, nodes.Tuple),
     *(nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword, nodes.CondExpr, nodes.Filter, nodes.Test, nodes.Call),
@@ -92,65 +35,8 @@ _FAILURES = (
     RecursionError,
 )
 _LONGEST = 20_000
-_LONGEST_TEXT = 1_000_000
-_LARGEST = 2**64
 
-
-class _Sandbox(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset(("*", "**", "%", "+"))
-
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        """A key of that name first: data may have a key `items`."""
-        if isinstance(obj, dict) and attribute in obj:
-            return obj[attribute]
-        return super().getattr(obj, attribute)
-
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """The few methods of plain data that read it. A loop tells its own numbers."""
-        allowed = _METHODS.get(type(obj))
-        if allowed is None:
-            return not attr.startswith("_") and type(obj).__name__ == "LoopContext"
-        return attr in allowed
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """What could fill the memory is for small numbers only."""
-        if operator == "+":
-            return _bounded(super().call_binop(context, operator, left, right))
-        if not (_is_number(left) and _is_number(right)) or (operator == "**" and abs(right) > 64):
-            raise SecurityError(f"{operator} is for numbers, and ** for exponents up to 64")
-        return _bounded(super().call_binop(context, operator, left, right))
-
-
-def _environment() -> _Sandbox:
-    made = _Sandbox(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
-    made.globals.clear()
-    made.filters = {name: made.filters[name] for name in _FILTERS}
-    made.filters |= {"replace": _replaced, "join": _joined, "tojson": _as_json}
-    return made
-
-
-def _replaced(text: Any, old: str, new: str) -> str:
-    found = str(text)
-    _check_length(len(found) + found.count(str(old)) * len(str(new)))
-    return found.replace(str(old), str(new))
-
-
-def _joined(values: Any, between: str = "", attribute: str | None = None) -> str:
-    parts = [str(_SANDBOX.getitem(one, attribute) if attribute else one) for one in values]
-    _check_length(sum(map(len, parts)) + len(parts) * len(str(between)))
-    return str(between).join(parts)
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(_plain(value), ensure_ascii=False)
-
-
-def _check_length(length: int) -> None:
-    if length > _LONGEST_TEXT:
-        raise TemplateFailed(f"a template gave more than {_LONGEST_TEXT:,} characters or items")
-
-
-_SANDBOX = _environment()
+_SANDBOX = sandbox()
 
 
 def templated(kind: Kind[T]) -> Kind[T | str]:
@@ -198,6 +84,20 @@ def names(text: str) -> frozenset[str]:
     return frozenset(find_undeclared_variables(_SANDBOX.parse(text)))
 
 
+def reads(text: str) -> dict[str, frozenset[str | None]]:
+    """The names a template looks up, and of each the keys it reads by name; None stands for the value as a whole."""
+    tree = _SANDBOX.parse(text)
+    wanted = find_undeclared_variables(tree)
+    by_name = ((one.node, one.attr) for one in tree.find_all(nodes.Getattr))
+    by_item = ((one.node, one.arg.value) for one in tree.find_all(nodes.Getitem) if isinstance(one.arg, nodes.Const))
+    keys = {id(node): key for node, key in (*by_name, *by_item) if isinstance(key, str)}
+    found: dict[str, set[str | None]] = {name: set() for name in wanted}
+    for node in tree.find_all(nodes.Name):
+        if node.name in wanted:
+            found[node.name].add(keys.get(id(node)))
+    return {name: frozenset(those) for name, those in found.items()}
+
+
 def is_expression(text: str) -> bool:
     """Whether it is one expression in {{ }} and nothing else, so that its value keeps its type."""
     return _expression(text) is not None
@@ -205,11 +105,8 @@ def is_expression(text: str) -> bool:
 
 def evaluated(value: Any, context: Mapping[str, Any]) -> Any:
     """A tree of data with every template in it replaced by its value."""
-    if isinstance(value, str):
-        return _evaluated(value, context) if is_template(value) else value
-    if isinstance(value, Mapping):
-        return {key: evaluated(one, context) for key, one in value.items()}
-    return [evaluated(one, context) for one in value] if isinstance(value, list | tuple) else value
+    with counted_from_zero():
+        return _filled(value, context)
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -222,10 +119,17 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(one)
 
 
+def _filled(value: Any, context: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        return _evaluated(value, context) if is_template(value) else value
+    if isinstance(value, Mapping):
+        return {key: _filled(one, context) for key, one in value.items()}
+    return [_filled(one, context) for one in value] if isinstance(value, list | tuple) else value
+
+
 def _evaluated(text: str, context: Mapping[str, Any]) -> Any:
     try:
-        found = _compiled(text)(context)
-        return _plain(found)
+        return plain(_compiled(text)(context))
     except TemplateFailed:
         raise
     except _FAILURES as error:
@@ -237,9 +141,19 @@ def _compiled(text: str) -> Any:
     inner = _expression(text)
     if inner is None:
         template = _SANDBOX.from_string(text)
-        return lambda context: _bounded(template.render(context))
-    expression = _SANDBOX.compile_expression(inner, undefined_to_none=False)
-    return lambda context: _defined(expression(context))
+        return lambda context: _rendered(template, context)
+    return _SANDBOX.compile_expression(inner, undefined_to_none=False)
+
+
+def _rendered(template: Template, context: Mapping[str, Any]) -> str:
+    """The text, put together only as long as it is short enough."""
+    parts: list[str] = []
+    length = 0
+    for part in template.generate(context):
+        length += len(part)
+        check_length(length)
+        parts.append(part)
+    return str(made("".join(parts)))
 
 
 def _expression(text: str) -> str | None:
@@ -250,25 +164,6 @@ def _expression(text: str) -> str | None:
     if len(body) != 1 or not isinstance(body[0], nodes.Output) or len(body[0].nodes) != 1:
         return None
     return stripped[2:-2].strip().removeprefix("-").removesuffix("-")
-
-
-def _defined(value: Any) -> Any:
-    if isinstance(value, Undefined):
-        str(value)  # says what is missing
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """Plain data again: what filters leave behind are generators, tuples and views."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return str(value) if isinstance(value, str) else value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, Undefined):
-        str(value)
-    if hasattr(value, "__iter__"):
-        return [_plain(one) for one in value]
-    raise TemplateFailed(f"a template gave a {type(value).__name__}, which is no plain data")
 
 
 def _forbidden(tree: nodes.Node) -> Iterator[str]:
@@ -294,16 +189,6 @@ def _inner_loops(loop: nodes.For) -> Iterator[nodes.For]:
         if isinstance(one, nodes.For):
             yield one
         yield from one.find_all(nodes.For)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) <= _LARGEST
-
-
-def _bounded(value: Any) -> Any:
-    if isinstance(value, str | list | tuple):
-        _check_length(len(value))
-    return value
 
 
 def _shown(text: str) -> str:

@@ -1,16 +1,20 @@
 """What a step can call: the tools and their keys, one function each. Most values may be templates."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.catalog import names
 from penstock.catalog.reading import Reader
+from penstock.catalog.source import SourceOptions, read_place
 from penstock.catalog.templates import templated
 from penstock.catalog.values import UNBOUNDED_S, flag, instant, one_of, plain_text, seconds, whole
 
-_LATER = {"subscription": "the tool subscription comes with a later version"}
 _MOST_IN_A_ROW = 20
+# nothing is ever written into code or a statement, and what names a source is no template
+_AS_THEY_ARE = ("code", "statement", "stream", "consumer", "topics", "topic_pattern", "group", "subscription")
+_ANY_NUMBER = whole(-(2**31), 2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,8 @@ class Tool:
 
     @property
     def templates(self) -> Mapping[str, Any]:
-        """The keys whose templates are filled in: nothing is ever written into code or a statement."""
-        return {key: value for key, value in self.settings.items() if key not in ("code", "statement")}
+        """The keys whose templates are filled in."""
+        return {key: value for key, value in self.settings.items() if key not in _AS_THEY_ARE}
 
     @property
     def awaits(self) -> bool:
@@ -40,14 +44,28 @@ def read_tools(step: Reader) -> tuple[Tool, ...]:
     for tool in tools[:-1]:
         if tool.awaits:
             step.refuse("tool", f"{tool.kind} can only be the last of a list: the step ends with it")
-    given = [tool.name for tool in tools if tool.name]
-    for name in sorted({name for name in given if given.count(name) > 1}):
+    if tools and tools[-1].awaits and any(tool.settings.get("operation") == "poll" for tool in tools):
+        step.refuse(
+            "tool", f"poll and {tools[-1].kind} cannot be in one list: the step would end without what it polled"
+        )
+    for name in _repeated(tool.name for tool in tools if tool.name):
         step.refuse("tool", f"two tools of the list have the name {name}")
+    polled = (tool.settings.get("group") for tool in tools if tool.settings.get("operation") == "poll")
+    for group in _repeated(group for group in polled if group):
+        step.refuse(
+            "tool",
+            f"two polls of the Kafka group {group} in one list would give the same messages: what the first has polled "
+            "is acknowledged after the step. Poll once with a larger batch, in two steps, or with a group for each",
+        )
     return tools
 
 
+def _repeated(found: Iterable[str]) -> list[str]:
+    return sorted(one for one, times in Counter(found).items() if times > 1)
+
+
 def _tool(block: Reader, *, is_listed: bool) -> Tool:
-    kind = block.take("kind", one_of(*_TOOLS, others=_LATER))
+    kind = block.take("kind", one_of(*_TOOLS))
     name = None
     if is_listed:
         name = block.take("name", names.step)
@@ -157,6 +175,45 @@ def _email(block: Reader) -> dict[str, Any]:
     }
 
 
+def _subscription(block: Reader) -> dict[str, Any]:
+    operation = block.take("operation", one_of("poll", "ack", "nack", "term"))
+    source = block.take("source", one_of("nats", "kafka", "pubsub"))
+    if source == "kafka":
+        if not block.has("group"):
+            block.require("group", "is missing: the consumer group whose offset says what is acknowledged")
+        if operation == "term":
+            block.refuse("operation", "Kafka cannot drop one message of a topic: ack it to go over it")
+    return {
+        "operation": operation,
+        "source": source,
+        "auth": block.take("auth", names.alias),
+        **_source_keys(read_place(block, source)),
+        **(_poll(block) if operation == "poll" else _handles(block, operation)),
+    }
+
+
+def _source_keys(options: SourceOptions | None) -> dict[str, Any]:
+    return {} if options is None else {key: value or None for key, value in vars(options).items()}
+
+
+def _poll(block: Reader) -> dict[str, Any]:
+    block.refuse_any({"handles": "belongs to ack, nack and term: a poll gives them"})
+    return {
+        "batch": block.take("batch", templated(_ANY_NUMBER), None),
+        "timeout_ms": block.take("timeout_ms", templated(_ANY_NUMBER), None),
+        "ack": block.take("ack", one_of("on_success", "auto", "manual", "defer", "none"), None),
+        "payload_from": block.take("payload_from", one_of("message.body", "message.json"), None),
+    }
+
+
+def _handles(block: Reader, operation: str) -> dict[str, Any]:
+    belongs = "belongs to operation: poll"
+    block.refuse_any(dict.fromkeys(("batch", "timeout_ms", "ack", "payload_from"), belongs))
+    if operation and not block.has("handles"):
+        block.require("handles", 'is missing: which messages, such as "{{ drain.messages }}"')
+    return {"handles": block.take_templates("handles")}
+
+
 def _addresses(block: Reader, key: str) -> list[str] | None:
     """One address, or a list of them."""
     one = templated(names.mailbox)
@@ -180,5 +237,6 @@ _TOOLS: dict[str, Callable[[Reader], dict[str, Any]]] = {
     "wait": _wait,
     "approve": _approve,
     "email": _email,
+    "subscription": _subscription,
 }
 KINDS = tuple(_TOOLS)

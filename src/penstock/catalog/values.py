@@ -140,6 +140,11 @@ def plain_text(longest: int) -> Kind[str]:
     return kind
 
 
+def or_nothing(kind: Kind[T]) -> Kind[T | None]:
+    """The same, or null."""
+    return lambda value: None if value is None else kind(value)
+
+
 def refused(words: str) -> Unfit:
     """A refusal in words of its own."""
     return _Said(words)

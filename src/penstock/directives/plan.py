@@ -58,9 +58,15 @@ class Plan:
         return record((member("applied", applied), member("ignored", ignored), member("trace", trace)))
 
 
+def outcomes_of(rules: Rules, headers: Mapping[str, Value | Sequence[Value]]) -> list[Applied | Ignored | None]:
+    """What each rule came to, in their order; None where its header was not sent."""
+    sent = ((rule, texts(headers, rule.header)) for rule in rules.directives)
+    return [_outcome(rule, values) if values else None for rule, values in sent]
+
+
 def plan(rules: Rules, headers: Mapping[str, Value | Sequence[Value]], identity: str) -> Plan:
     """Each rule in its order; of one control the later rule that applies wins, and a pool beats a priority."""
-    outcomes = [_outcome(rule, values) for rule in rules.directives if (values := texts(headers, rule.header))]
+    outcomes = outcomes_of(rules, headers)
     applied = [one for one in outcomes if isinstance(one, Applied)]
     effective = {one.controls: one.value for one in applied}
     return Plan(

@@ -189,6 +189,8 @@ class Cluster:
                 ran = self._account.run(shell, timeout_s=SPAWN_S, stdout=subprocess.PIPE, stderr=log, environment=stale)
         except subprocess.TimeoutExpired as error:
             raise self.failure(f"PostgreSQL could not be launched within {SPAWN_S} s") from error
+        if not ran.stdout.strip():
+            raise self.failure(f"PostgreSQL could not be launched: the shell ended with {ran.returncode}")
         return int(ran.stdout)
 
     def _is_ready(self) -> bool:

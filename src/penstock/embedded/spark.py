@@ -20,6 +20,11 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} [spark %p] %m%n%ex{short}
 """
 _REDACTED = r"(?i)secret|password|token|access[.]?key|jaas|keystore|truststore|sink|content"
+# who says that a batch is aborted, and that a query has ended
+_ENDINGS = (
+    "org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2Exec",
+    "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution",
+)
 _launching = threading.local()
 
 
@@ -62,6 +67,19 @@ def hush(session: Any) -> None:
         setattr(server, "handle_error", lambda *_: None)  # noqa: B010
     # it tells of every connection it closes
     logging.getLogger("py4j").setLevel(logging.WARNING)
+
+
+@contextmanager
+def quietly(session: Any) -> Iterator[None]:
+    """While a query of ours is ended on purpose: Spark would call the batch it leaves off an error."""
+    levels, logs = session._jvm.org.apache.logging.log4j.Level, session._jvm.org.apache.logging.log4j.core.config
+    for name in _ENDINGS:
+        logs.Configurator.setLevel(name, levels.OFF)
+    try:
+        yield
+    finally:
+        for name in _ENDINGS:
+            logs.Configurator.setLevel(name, levels.ERROR)
 
 
 def is_alive(session: Any) -> bool:

@@ -11,6 +11,8 @@ from penstock.errors import SpecError
 from tests.unit.catalog.files import GONE, PLAYBOOK, changed, entry, only_problem, playbook
 
 STEP = "workflow/0"
+DRAIN = {"kind": "subscription", "operation": "poll", "source": "nats", "auth": "a", "stream": "S", "consumer": "c"}
+KAFKA_DRAIN = {"kind": "subscription", "operation": "poll", "source": "kafka", "auth": "a", "topic": "t"}
 
 
 def test_a_playbook_with_everything() -> None:
@@ -67,8 +69,30 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
             "workflow[0].tool: wait can only be the last of a list",
         ),
         (
-            {f"{STEP}/tool/kind": "subscription"},
-            "workflow[0].tool.kind: the tool subscription comes with a later version",
+            {f"{STEP}/tool": DRAIN | {"operation": "fetch"}},
+            "tool.operation: expected poll, ack, nack or term, found 'fetch'",
+        ),
+        ({f"{STEP}/tool": DRAIN | {"source": "webhook"}}, "tool.source: expected nats, kafka or pubsub"),
+        ({f"{STEP}/tool": DRAIN | {"topic": "a"}}, "tool.topic: belongs to source: kafka, and this one is nats"),
+        ({f"{STEP}/tool": DRAIN | {"handles": "a"}}, "tool.handles: belongs to ack, nack and term"),
+        ({f"{STEP}/tool": DRAIN | {"ack": "later"}}, "tool.ack: expected on_success, auto, manual, defer or none"),
+        ({f"{STEP}/tool": DRAIN | {"operation": "ack"}}, "tool.handles: is missing: which messages"),
+        (
+            {f"{STEP}/tool": DRAIN | {"operation": "ack", "handles": "a", "batch": 5}},
+            "tool.batch: belongs to operation: poll",
+        ),
+        ({f"{STEP}/tool": KAFKA_DRAIN}, "tool.group: is missing: the consumer group whose offset"),
+        (
+            {f"{STEP}/tool": KAFKA_DRAIN | {"group": "g", "operation": "term", "handles": "a"}},
+            "tool.operation: Kafka cannot drop one message of a topic: ack it to go over it",
+        ),
+        (
+            {f"{STEP}/tool": [DRAIN | {"name": "a"}, {"kind": "wait", "seconds": 1, "name": "b"}]},
+            "workflow[0].tool: poll and wait cannot be in one list",
+        ),
+        (
+            {f"{STEP}/tool": [KAFKA_DRAIN | {"group": "g", "name": name} for name in "ab"]},
+            "workflow[0].tool: two polls of the Kafka group g in one list would give the same messages",
         ),
         ({f"{STEP}/tool/kind": "shell"}, "workflow[0].tool.kind: expected noop, python, http, postgres,"),
         ({f"{STEP}/tool": {"kind": "http"}}, "workflow[0].tool.url: is missing"),
@@ -200,3 +224,37 @@ def test_a_loop_does_not_escalate_item_by_item() -> None:
     text = MANY.replace("deadline_s: 60}", "deadline_s: 60, escalate: done}")
     with pytest.raises(SpecError, match=r"workflow\[2\].tool: escalate and loop do not go together"):
         entry(text)
+
+
+def _forked(branch: str, reads: str = "a.x") -> str:
+    """Two branches that c waits for; one of its arcs reads what the first has given back."""
+    return f"""
+apiVersion: penstock/v1
+kind: Playbook
+metadata: {{path: forked}}
+workflow:
+  - {{step: one, tool: {{kind: noop}}, next: [a, b]}}
+  - {{step: a, {branch}, next: c}}
+  - {{step: b, tool: {{kind: noop}}, next: c}}
+  - {{step: c, tool: {{kind: noop}}, next: [{{step: d, when: "{{{{ {reads} == 1 }}}}"}}, {{step: z}}]}}
+  - {{step: d, tool: {{kind: noop}}}}
+  - {{step: z, tool: {{kind: noop}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        'when: "{{ workload.go }}", tool: {kind: noop}',
+        "on_error: {step: z}, tool: {kind: noop}",
+        "tool: {kind: approve, deadline_s: 60, escalate: z}",
+    ],
+)
+def test_an_arc_reads_no_branch_that_may_come_to_nothing(branch: str) -> None:
+    assert "a may not have run when this is decided" in only_problem(_forked(branch))
+    entry(_forked(branch, reads="b.x"))
+
+
+@pytest.mark.parametrize("on_error", ["fail", "continue"])
+def test_an_arc_reads_a_branch_that_is_waited_for(on_error: str) -> None:
+    entry(_forked(f"on_error: {on_error}, tool: {{kind: noop}}"))

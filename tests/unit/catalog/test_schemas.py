@@ -38,9 +38,12 @@ BEYOND = re.compile(
     r"is no step of this playbook|is the name of another step too|no arc leads to|leads to \w+ twice"
     r"|both lead into the cycle|starts several steps within a cycle|has no bound|iterator \w+ means something else"
     r"|does not come before|is unknown here|may not have run|can only be the last of a list|two tools of the list"
+    r"|two polls of the Kafka group|cannot be in one list"
     r"|is no template that can be read|expected one expression in|cannot be used in a template|cannot be touched"
     r"|only methods of values|nested too deep|the template .*: a template has at most"
     r"|expected a cron line|expected a time such as|expected a regular expression|more than max, which is"
+    r"|more than half of ack_deadline_s"
+    r"|is the name of another test too|which this subscription may not start|expected a list of \[name, value\]"
     r"|expected a size in bytes.*found '\d|found -?\d+\.0$|found \d+e\+\d+$"
 )
 UNKNOWN = "zzzzzzzz"
