@@ -26,19 +26,20 @@ def playbook(db: Connection, path: str = PLAYBOOK, **step: Any) -> str:
     return path
 
 
-def subscription(db: Connection, path: str = PATH, *, active: bool = True, **spec: Any) -> str:
-    """Register a Kafka subscription, and activate it."""
+KAFKA: Json = {"source": "kafka", "topic": "orders", "group": "penstock"}
+
+
+def subscription(db: Connection, path: str = PATH, *, active: bool = True, at: Json = KAFKA, **spec: Any) -> str:
+    """Register a Kafka subscription, unless another source is given, and activate it."""
     content = {
         "apiVersion": "penstock/v1",
         "kind": "Subscription",
         "metadata": {"name": path.rpartition("/")[2], "path": path},
         "spec": {
-            "source": "kafka",
             "mode": "pull",
-            "auth": "kafka_main",
-            "topic": "orders",
-            "group": "penstock",
+            "auth": "main",
             "dispatch": {"playbook": PLAYBOOK},
+            **at,
             **spec,
         },
     }

@@ -90,6 +90,16 @@ def test_a_second_runtime_is_refused_while_the_first_holds_its_lease(db: Connect
     assert runtimes.lease(db, PATH, runtime.incarnation, runtime.lease.token).token == runtime.lease.token
 
 
+def test_a_renewal_tells_a_runtime_of_a_newer_token_of_its_own_alone(db: Connection, runtime: Runtime) -> None:
+    first = runtime.lease.token
+    newer = runtimes.lease(db, PATH, runtime.incarnation).token
+    assert runtimes.lease(db, PATH, runtime.incarnation, first).token == newer
+    for incarnation, token in ((uuid4(), first), (runtime.incarnation, newer + 1)):
+        with pytest.raises(RuntimeReplaced):
+            runtimes.lease(db, PATH, incarnation, token)
+    assert value(db, "select token from penstock.subscription_runtime") == newer
+
+
 def test_a_part_made_anew_is_noticed(db: Connection, runtime: Runtime) -> None:
     runtime.put(*offsets(5))
     runtime.commit()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.errors import RuntimeReplaced
-from penstock.kernel import runtimes
+from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection
 from penstock.kernel.runtimes import Counts
 from tests.ingest.support import PATH, Runtime, offsets, playbook, subscription
@@ -98,3 +98,12 @@ def test_a_subscription_has_begun_with_its_first_commit_even_of_nothing(db: Conn
     assert runtime.lease.counts.begun is False
     runtime.commit({}, {})
     assert runtimes.lease(db, PATH, runtime.incarnation, runtime.lease.token).counts.begun is True
+
+
+def test_what_waits_at_the_source_is_not_known_once_nobody_reads_it(runtime: Runtime) -> None:
+    _counts(runtime, backlog=18)
+    held = subscriptions.show(runtime.db, PATH)
+    assert (held.backlog, held.backlog_at is not None) == (18, True)
+    runtimes.release(runtime.db, PATH, runtime.lease.token)
+    left = subscriptions.show(runtime.db, PATH)
+    assert (left.backlog, left.backlog_at) == (None, None)

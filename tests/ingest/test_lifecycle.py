@@ -36,7 +36,7 @@ DERIVED = {
 NOT_BUILT: list[tuple[dict[str, Any], str]] = [
     ({"spool": {"mode": "hybrid"}}, "has spool.mode hybrid: this version has no spool"),
     ({"mode": "push"}, "is push: this version pulls only"),
-    ({"source": "pubsub"}, "this version reads kafka, nats and sources of your own"),
+    ({"source": "webhook"}, "this version reads kafka, nats, pubsub and sources of your own"),
 ]
 
 

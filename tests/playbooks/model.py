@@ -29,6 +29,8 @@ class Node:
     fails: bool = False
     # how many items of its loop; None for no loop
     items: int | None = None
+    # its first attempt fails, and is tried again
+    is_shaky: bool = False
 
     def leads_to(self) -> list[str]:
         return [*self.arcs, *([self.error_arc] if self.error_arc else [])]
@@ -92,6 +94,7 @@ def playbook_of(nodes: list[Node]) -> tuple[str, dict[str, Any]]:
         "chosen": {node.name: node.chosen for node in nodes},
         "holds": {node.name: node.holds for node in nodes},
         "fails": {node.name: node.fails for node in nodes},
+        "shaky": {node.name: node.is_shaky for node in nodes},
         "items": {node.name: list(range(node.items or 0)) for node in nodes},
     }
     return "\n".join(f"  - {json.dumps(step)}" for step in steps), workload
@@ -101,8 +104,8 @@ def _step(node: Node) -> dict[str, Any]:
     step: dict[str, Any] = {
         "step": node.name,
         "tool": {"kind": "python", "function": "APP:behaves"},
-        "args": {"fails": f"{{{{ workload.fails.{node.name} }}}}"},
-        "retry": {"max_attempts": 1},
+        "args": {"fails": f"{{{{ workload.fails.{node.name} }}}}", "shaky": f"{{{{ workload.shaky.{node.name} }}}}"},
+        "retry": {"max_attempts": 1, "backoff": {"strategy": "fixed", "base_ms": 10, "cap_ms": 10}},
     }
     if node.arcs and node.is_choice:
         condition = "{{{{ workload.chosen.{name} == {nth} }}}}"
@@ -138,6 +141,7 @@ def graphs(draw: st.DrawFn, most: int = 8) -> list[Node]:
         node.holds = not node.has_when or draw(st.booleans())
         node.items = draw(st.sampled_from([None, None, None, 0, 1, 3]))
         node.fails = draw(st.integers(0, 5)) == 0
+        node.is_shaky = draw(st.integers(0, 3)) == 0
         node.on_error = draw(st.sampled_from(["fail", "continue", "step"]))
         free = [one.name for one in nodes[nth + 1 :]]
         node.error_arc = draw(st.sampled_from(free)) if node.on_error == "step" and free else None

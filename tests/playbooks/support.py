@@ -11,15 +11,18 @@ from penstock.kernel.connection import Connection
 from penstock.kernel.registration import register
 from penstock.model import Claim, Json
 
+NO_CREDENTIALS = Credentials(None, {})
 Decide = Callable[[str, Claim], Json | None]
 
 
-def playbook(db: Connection, workflow: str, path: str = "flow", **more: Any) -> str:
+def playbook(
+    db: Connection, workflow: str, path: str = "flow", *, credentials: Credentials = NO_CREDENTIALS, **more: Any
+) -> str:
     """Register the steps of a YAML text, in which APP is the module of the tests' functions; returns the path."""
     workflow = workflow.replace("APP:", "tests.acceptance.apps.flows:")
     head = {"apiVersion": "penstock/v1", "kind": "Playbook", "metadata": {"path": path}, **more}
     lines = "\n".join(f"{key}: {json.dumps(value)}" for key, value in head.items())
-    register(db, read(f"{lines}\nworkflow:\n{workflow}", "playbook.yaml"), Credentials(None, {}))
+    register(db, read(f"{lines}\nworkflow:\n{workflow}", "playbook.yaml"), credentials)
     return path
 
 

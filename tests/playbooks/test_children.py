@@ -3,10 +3,12 @@
 import pytest
 
 from penstock.errors import BadRequest, IllegalMove
-from penstock.kernel import executions, jobs
+from penstock.kernel import dead_letters, executions, jobs, reads
 from penstock.kernel.connection import Connection
 from penstock.model import Claim, Json
+from tests.conftest import Connect
 from tests.playbooks.support import claimed, driven, finished, playbook, started, state
+from tests.sql.support import tick
 
 SUB = "  - {step: x, tool: {kind: noop}, next: y}\n  - {step: y, tool: {kind: noop}}"
 CALL = "  - {step: call, tool: {kind: playbook, path: sub}, next: after}\n  - {step: after, tool: {kind: noop}}"
@@ -104,3 +106,130 @@ def test_playbooks_that_start_themselves_come_to_an_end(db: Connection, wait: bo
     ((_, last),) = claimed(db)
     with pytest.raises(BadRequest, match="17 executions have started one another"):
         _child(db, last, wait=wait, path="flow")
+
+
+def _answer(db: Connection) -> Claim:
+    """The claimed job that is to tell the parent; the child has ended before."""
+    for step in ("x", "y"):
+        claims = claimed(db)
+        assert [name for name, _ in claims] == [step]
+        finished(db, claims)
+    ((_, claim),) = claimed(db)
+    return claim
+
+
+def _told(db: Connection) -> int:
+    told: int = tick(db)["workflows"]["did"]["told"]
+    return told
+
+
+@pytest.mark.parametrize("workflow", [CALL, ONE], ids=["several steps", "one step"])
+@pytest.mark.parametrize("end", ["dead-lettered", "discarded", "cancelled"])
+def test_a_parent_is_told_once_though_its_answer_came_to_nothing(db: Connection, workflow: str, end: str) -> None:
+    execution, claim, child = _called(db, workflow)
+    answer = _answer(db)
+    if end == "cancelled":
+        jobs.release(db, [answer.job_id], [answer.lease_token])
+        jobs.cancel(db, answer.job_id)
+    else:
+        jobs.fail(db, [answer.job_id], [answer.lease_token], [{"type": "Told", "permanent": True}])
+    if end == "discarded":
+        (letter,) = db.execute("select dead_letter_id from penstock.job_dead_letter").fetchone() or (0,)
+        dead_letters.resolve(db, f"job-{letter}", "not needed")
+    assert executions.show(db, execution).status == "awaiting"
+    assert [_told(db) for _ in range(3)] == [1, 0, 0]
+    found = db.execute("select job_id, result from penstock.job_result").fetchall()
+    assert found == [(claim.job_id, {"execution": child, "result": None})]
+    assert db.execute("select count(*) from penstock.job_dead_letter where resolved_at is null").fetchone() == (0,)
+    assert driven(db) == (["after"] if workflow == CALL else [])
+    assert executions.show(db, execution).status == "succeeded"
+    trail = [one.happening for one in reads.trail(db, claim.job_id)]
+    assert trail.count("child_told_by_tick") == 1
+
+
+@pytest.mark.parametrize("held", ["ready", "running", "retrying"])
+def test_a_tick_leaves_the_telling_to_an_answer_that_lives(db: Connection, held: str) -> None:
+    execution, _, child = _called(db)
+    answer = _answer(db)
+    if held == "ready":
+        jobs.release(db, [answer.job_id], [answer.lease_token])
+    if held == "retrying":
+        jobs.fail(db, [answer.job_id], [answer.lease_token], [{"type": "Told"}])
+    assert _told(db) == 0
+    assert executions.show(db, execution).status == "awaiting"
+    assert jobs.child_ended(db, child)
+    assert _told(db) == 0
+    assert [step for step, _ in claimed(db) if step] == ["after"]
+
+
+def test_a_parent_is_told_by_whoever_serves_its_own_pool(db: Connection) -> None:
+    playbook(db, SUB, path="sub")
+    playbook(db, CALL)
+    execution = started(db, pool="priority")
+    (claim,) = jobs.claim(db, "default", 10, pools=["priority"], start=True)
+    child = _child(db, claim, pool="subscription")
+    assert jobs.wait(db, claim.job_id, claim.lease_token).accepted
+    for _ in range(2):
+        (one,) = jobs.claim(db, "default", 10, pools=["subscription"], start=True)
+        jobs.finish(db, [one.job_id], [one.lease_token])
+    (answer,) = jobs.claim(db, "default", 10, pools=["priority"], start=True)
+    assert answer.job_kind == "tool:child_ended"
+    assert jobs.child_ended(db, child)
+    (after,) = jobs.claim(db, "default", 10, pools=["priority"], start=True)
+    jobs.finish(db, [after.job_id, answer.job_id], [after.lease_token, answer.lease_token])
+    assert state(db, execution) == ("succeeded", 0, 0)
+
+
+def test_a_tick_tells_a_parent_whose_answer_nobody_claims(db: Connection) -> None:
+    execution, claim, child = _called(db)
+    answer = _answer(db)
+    jobs.release(db, [answer.job_id], [answer.lease_token])
+    assert _told(db) == 0
+    db.execute(
+        "update penstock.job_workflow set finished_at = finished_at - interval '2 minutes'"
+        " where finished_at is not null"
+    )
+    assert [_told(db) for _ in range(2)] == [1, 0]
+    assert jobs.show(db, answer.job_id).status == "cancelled"
+    found = db.execute("select job_id, result from penstock.job_result").fetchall()
+    assert found == [(claim.job_id, {"execution": child, "result": None})]
+    assert driven(db) == ["after"]
+    assert state(db, execution) == ("succeeded", 0, 0)
+
+
+def test_a_parent_that_does_not_wait_yet_is_told_when_it_does(db: Connection) -> None:
+    playbook(db, SUB, path="sub")
+    playbook(db, CALL)
+    execution = started(db)
+    ((_, claim),) = claimed(db)
+    _child(db, claim)
+    answer = _answer(db)
+    jobs.fail(db, [answer.job_id], [answer.lease_token], [{"permanent": True}])
+    assert _told(db) == 0
+    assert jobs.wait(db, claim.job_id, claim.lease_token).accepted
+    assert _told(db) == 1
+    assert driven(db) == ["after"]
+    assert state(db, execution) == ("succeeded", 0, 0)
+
+
+def test_a_parent_that_somebody_holds_is_told_later_and_the_tick_does_not_wait(
+    db: Connection, session: Connect
+) -> None:
+    execution, _, _ = _called(db)
+    answer = _answer(db)
+    jobs.fail(db, [answer.job_id], [answer.lease_token], [{"permanent": True}])
+    other = session()
+    for table, column, one in (("job_workflow", "execution_id", execution), ("job_queue", "execution_id", execution)):
+        with other.transaction():
+            other.execute(f"select from penstock.{table} where {column} = %s for update".encode(), [one])
+            assert _told(db) == 0
+    assert _told(db) == 1
+
+
+def test_nobody_is_told_of_a_child_whose_parent_was_cancelled(db: Connection) -> None:
+    execution, _, _ = _called(db)
+    executions.move(db, execution, "cancel")
+    ((_, answer),) = claimed(db)
+    jobs.fail(db, [answer.job_id], [answer.lease_token], [{"permanent": True}])
+    assert _told(db) == 0
+    assert db.execute("select count(*) from penstock.job_workflow where answer_job is not null").fetchone() == (0,)

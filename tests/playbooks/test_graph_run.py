@@ -1,8 +1,11 @@
 """How executions go through a graph, driven by hand: joins, choices, skips, loops, cycles."""
 
+import pytest
+
 from penstock.kernel.connection import Connection
 from penstock.model import Claim, Json
 from tests.playbooks.support import claimed, driven, finished, playbook, started, state, steps_of
+from tests.sql.support import configure
 
 DIAMOND = """
   - {step: a, tool: {kind: noop}, next: [b, c]}
@@ -85,6 +88,21 @@ def test_a_bad_next_refuses_the_finish_whole(db: Connection) -> None:
         (answer,) = finished(db, claims, lambda *_, bad=bad: bad)
         assert (answer.accepted, answer.reason) == (False, "bad_next"), bad
     assert steps_of(db, execution) == [("a", 1, 0, "running")]
+
+
+@pytest.mark.parametrize(("setting", "most"), [("max_items", 3), ("max_bytes", len('["é", 1, 2]') + 1)])
+def test_a_loop_of_more_than_is_kept_is_refused_whole(db: Connection, setting: str, most: int) -> None:
+    playbook(db, '  - {step: each, tool: {kind: noop}, loop: {in: "{{ workload.n }}"}}')
+    execution = started(db)
+    claims = claimed(db)
+    configure(db, f"execution.loop.{setting}", str(most - 1))
+    (answer,) = finished(db, claims, lambda *_: {"items": ["é", 1, 2]})
+    assert answer.reason == "bad_next"
+    assert db.execute("select count(*) from penstock.job_item").fetchone() == (0,)
+    configure(db, f"execution.loop.{setting}", str(most))
+    assert finished(db, claims, lambda *_: {"items": ["é", 1, 2]}) == []
+    assert driven(db) == ["each"] * 3
+    assert state(db, execution) == ("succeeded", 0, 0)
 
 
 def test_a_loop_runs_each_item_and_then_goes_on(db: Connection) -> None:

@@ -57,6 +57,19 @@ def test_a_job_given_back_or_failed_during_a_pause_waits(db: Connection) -> None
         executions.move(db, execution, "cancel")
 
 
+def test_the_id_of_a_steps_job_is_answered_with_that_of_its_execution(db: Connection) -> None:
+    playbook(db, LINE)
+    execution = started(db)
+    finished(db, claimed(db))
+    ((_, second),) = claimed(db)
+    for action in ("cancel", "pause", "resume", "retry"):
+        with pytest.raises(UnknownJob, match=f"a job of execution {execution}, of the step b"):
+            executions.move(db, second.job_id, action)
+    with pytest.raises(UnknownJob, match=f"a job of execution {execution}, of the step b"):
+        executions.show(db, second.job_id)
+    assert state(db, execution) == ("running", 1, 0)
+
+
 def test_items_of_a_loop_wait_through_a_pause_and_keep_their_order(db: Connection) -> None:
     playbook(db, WIDE)
     execution = started(db)

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,16 +9,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from penstock.errors import PenstockError
 from penstock.kernel import executions, jobs
 from penstock.kernel.connection import Connection
 from penstock.model import Claim, Json
 from tests.acceptance import processes
 from tests.acceptance.outcomes import set_config
-from tests.acceptance.processes import Crew, until
+from tests.acceptance.processes import Crew, WorkerProcess, until
 from tests.playbooks.model import Fate, Node, fate, graphs, playbook_of
 from tests.playbooks.support import claimed, playbook, started, state, steps_of
+from tests.sql.support import value
 
 crew = processes.crew
+_BEGUN_TOO_LATE = """select count(*) from penstock.job_outcome o join penstock.job_step t on t.job_id = o.job_id
+  join penstock.job_workflow w on w.execution_id = t.execution_id where o.started_at > w.finished_at"""
 # every example leaves the queue empty
 ONE_DATABASE = [HealthCheck.function_scoped_fixture]
 
@@ -165,11 +168,13 @@ def _drawn(count: int, seed: int) -> list[list[Node]]:
             found.append(nodes)
 
     collect()
-    return found[:count]
+    # the first ones are simple
+    return found[-count:]
 
 
 @pytest.mark.parametrize("count", [25, pytest.param(300, marks=pytest.mark.long)])
-def test_workers_that_are_killed_lose_no_step_and_run_none_too_many(db: Connection, crew: Crew, count: int) -> None:
+def test_a_storm_loses_no_step_and_runs_none_too_many(db: Connection, crew: Crew, count: int) -> None:
+    """Workers are killed; executions are cancelled, paused and resumed; attempts fail; what failed is run again."""
     for kind in ("tool:python", "tool:decide", "default"):
         set_config(db, f"queue.lease_ms.{kind}", "1500")
     flows: dict[int, list[Node]] = {}
@@ -178,31 +183,85 @@ def test_workers_that_are_killed_lose_no_step_and_run_none_too_many(db: Connecti
         # a killed worker uses an attempt up
         playbook(db, text.replace('"max_attempts": 1', '"max_attempts": 50'), path=f"flow{nth}", workload=workload)
         flows[started(db, f"flow{nth}")] = nodes
-    rng = random.Random(7)
-    workers = [crew.start("plain", "--concurrency", "4") for _ in range(2)]
+    storm = Storm(db, crew, random.Random(7))
+    storm.rages(kills=6)
+    storm.passes()
+    assert storm.cancelled
+    _all_agree(db, crew, flows, storm.cancelled)
+    failed = [one for one in flows if state(db, one)[0] == "failed"]
+    assert failed, "some fail for good"
+    for execution in failed:
+        assert executions.move(db, execution, "retry") == "running"
+    storm.rages(kills=2, cancels=False)
+    storm.passes()
+    _all_agree(db, crew, flows, storm.cancelled)
 
-    def left() -> int:
-        row = db.execute("select count(*) from penstock.job_workflow where finished_at is null").fetchone()
-        assert row is not None
-        return int(row[0])
 
-    kills = 0
-    while left() and kills < 6:
-        noted = len(crew.notes("called"))
-        until(partial(_goes_on, crew, noted, left), "some steps run")
-        workers.pop(rng.randrange(2)).kill()
-        workers.append(crew.start("plain", "--concurrency", "4"))
-        kills += 1
-    until(lambda: not left(), "all executions end", 120)
+class Storm:
+    """What happens to two workers and the executions they run."""
+
+    def __init__(self, db: Connection, crew: Crew, rng: random.Random) -> None:
+        self._db, self._crew, self._rng = db, crew, rng
+        self._workers = [self._worker() for _ in range(2)]
+        self.cancelled: set[int] = set()
+
+    def rages(self, *, kills: int, cancels: bool = True) -> None:
+        if cancels:
+            # while nothing can end yet: on a busy machine all might be over before
+            self._move("cancel", ("cancelling", "cancelled"))
+            self._crew.open_gate("storm")
+        while self._left() and kills:
+            noted = len(self._crew.notes("called"))
+            if cancels:
+                self._move("cancel", ("cancelling", "cancelled"))
+            self._move("pause", ("paused",))
+            until(partial(self._goes_on, noted), "some steps run")
+            self._workers.pop(self._rng.randrange(2)).kill()
+            self._workers.append(self._worker())
+            kills -= 1
+
+    def passes(self) -> None:
+        for execution in self._in("paused"):
+            assert executions.move(self._db, execution, "resume") == "running"
+        until(lambda: not self._left(), "all executions end", 120)
+
+    def _move(self, action: str, expected: tuple[str, ...]) -> None:
+        running = self._in("running")
+        for execution in self._rng.sample(running, min(len(running), 1 + len(running) // 10)):
+            try:
+                assert executions.move(self._db, execution, action) in expected
+                self.cancelled |= {execution} if action == "cancel" else set()
+            except PenstockError:
+                assert execution not in self._in("running"), "it has ended meanwhile"
+
+    def _worker(self) -> WorkerProcess:
+        return self._crew.start("plain", "--concurrency", "4")
+
+    def _goes_on(self, noted: int) -> bool:
+        return len(self._crew.notes("called")) > noted + 5 or not self._in("running")
+
+    def _in(self, status: str) -> list[int]:
+        query = "select execution_id from penstock.job_workflow where status = %s order by 1"
+        return [row[0] for row in self._db.execute(query, [status])]
+
+    def _left(self) -> int:
+        return int(value(self._db, "select count(*) from penstock.job_workflow where finished_at is null"))
+
+
+def _all_agree(db: Connection, crew: Crew, flows: dict[int, list[Node]], cancelled: set[int]) -> None:
     calls: dict[int, set[tuple[str, int]]] = {execution: set() for execution in flows}
     for line in crew.notes("called"):
         calls[line["execution"]].add((line["step"], line["item"]))
     for execution, nodes in flows.items():
-        _agrees(db, execution, fate(nodes), _counted(calls[execution]))
-
-
-def _goes_on(crew: Crew, noted: int, left: Callable[[], int]) -> bool:
-    return len(crew.notes("called")) > noted + 5 or not left()
+        expected, called = fate(nodes), _counted(calls[execution])
+        if execution not in cancelled:
+            _agrees(db, execution, expected, called)
+            continue
+        assert state(db, execution)[:2] == ("cancelled", 0)
+        assert all(count <= expected.called.get(step, 0) for step, count in called.items())
+        assert {name for name, *_ in steps_of(db, execution)} <= set(expected.begun)
+    assert value(db, "select count(*) from penstock.job_queue") == 0
+    assert value(db, _BEGUN_TOO_LATE) == 0
 
 
 def _counted(calls: set[tuple[str, int]]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """Templates: what they give, and the ways out of the sandbox that are shut."""
 
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from penstock.catalog.templates import evaluated, problems
+from penstock.catalog.templates import evaluated, problems, reads
 from penstock.errors import TemplateFailed
 
 CONTEXT: dict[str, Any] = {
@@ -34,6 +36,28 @@ CONTEXT: dict[str, Any] = {
 def test_a_template_gives_its_value_with_its_type(text: str, value: Any) -> None:
     assert problems(text) == []
     assert evaluated(text, CONTEXT) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("{{ a.count }}", {"count"}),
+        ("{{ a['count'] }} of {{ a.count }}", {"count"}),
+        ("{{ a.count + a.results[0].count }}", {"count", "results"}),
+        ("{% for one in a.results %}{{ one.count }}{% endfor %}", {"results"}),
+        ("{{ a }}", {None}),
+        ("{{ a.count if a else 0 }}", {"count", None}),
+        ("{{ a | length }}", {None}),
+        ("{{ a[workload.key] }}", {None}),
+        ("{{ a[0] }}", {None}),
+        ("{{ [a][0].count }}", {None}),
+        ("{% for a in a %}{{ a.count }}{% endfor %}", {"count", None}),
+    ],
+)
+def test_what_of_a_step_a_template_reads(text: str, keys: set[str | None]) -> None:
+    assert reads(text)["a"] >= keys
+    # the count alone is never said of a template that may read more
+    assert (reads(text)["a"] == {"count"}) == (keys == {"count"})
 
 
 ESCAPES = [
@@ -86,7 +110,7 @@ ESCAPES = [
     "{{ workload.rows | selectattr('__class__') | list }}",
     "{{ workload.rows | sum(attribute='__class__') }}",
     "{{ (workload.rows | list).__class__ }}",
-    "{{ (workload.rows | batch(1)).gi_frame }}",
+    "{{ (workload.rows | unique).gi_frame }}",
     "{{ (workload.rows | map('upper')).gi_frame.f_back }}",
     "{% for a in workload.rows %}{{ loop.__class__ }}{% endfor %}",
     "{% for a in workload.rows %}{% for b in workload.rows %}{% endfor %}{% endfor %}",
@@ -105,6 +129,11 @@ ESCAPES = [
     "{{ environ }}",
     "{{ secrets.token }}",
     "{{ credentials }}",
+    "{{ [1] | batch(60000000, 0) | list | length }}",
+    "{{ [1] | slice(60000000) | list | length }}",
+    "{{ [[1], [2]] | sum(start=[]) }}",
+    "{{ 1 | round(999999999, 'ceil') }}",
+    "{{ 15 | round(-999999999) }}",
 ]
 
 
@@ -121,3 +150,69 @@ def test_there_is_no_way_out(text: str) -> None:
 def test_what_is_undefined_is_an_error_that_names_it(text: str) -> None:
     with pytest.raises(TemplateFailed, match=r"nothing|nobody"):
         evaluated(text, CONTEXT)
+
+
+LONG = "x" * 400_000
+LARGE: dict[str, Any] = {
+    "message": {"data": {"orders": ["a"] * 1000, "name": LONG}},
+}
+HUNGRY = [
+    "{% for o in message.data.orders %}{{ message.data.name }}: {{ o }}\n{% endfor %}",
+    "{% for o in message.data.orders %}{{ message.data }}{% endfor %}",
+    "{{ " + " ~ ".join(["message.data.name"] * 500) + " }}",
+    "a {{ " + " ~ ".join(["message.data.name"] * 500) + " }}",
+    "{{ message.data.orders | map('replace', 'a', message.data.name) | list }}",
+    "{{ message.data.orders | map('replace', 'a', message.data.name) | join }}",
+    "{{ [" + ", ".join(["message.data.name"] * 500) + "] | map('upper') | list }}",
+    "{{ [" + ", ".join(["message.data.name.upper()"] * 500) + "] }}",
+    "{{ [" + ", ".join(["message.data.name"] * 500) + "] | string | length }}",
+    "{{ [" + ", ".join(["message.data.name"] * 500) + "] | tojson | length }}",
+    "{{ [" + ", ".join(["message.data.name"] * 500) + "] | upper | length }}",
+    "{{ [" + ", ".join(["message.data.name"] * 500) + "] | join | length }}",
+    "{{ {'a': [" + ", ".join(["message.data.name"] * 500) + "]} | urlencode | length }}",
+    "{{ [" + ", ".join(["message.data.name"] * 500) + "] }} as text",
+]
+
+
+@pytest.mark.parametrize("text", HUNGRY)
+def test_a_large_message_does_not_fill_the_memory(text: str) -> None:
+    assert problems(text) == []
+    assert _peak(lambda: _refused(text)) < 100_000_000
+
+
+def test_the_limit_is_for_all_templates_of_a_step_together() -> None:
+    tree = {f"k{nth}": "{{ message.data.name.upper() }}" for nth in range(100)}
+    assert _peak(lambda: _refused(tree)) < 100_000_000
+    assert evaluated(tree["k0"], LARGE) == LONG.upper()
+
+
+def test_items_that_are_copied_count() -> None:
+    with pytest.raises(TemplateFailed, match="characters or items"):
+        evaluated("{{ [wide] }}", {"wide": [0] * 10_000_001})
+
+
+def test_a_long_text_is_handed_on_as_it_is() -> None:
+    given = {"fetched": {"body": "x" * 3_000_000}}
+    assert evaluated({"body": "{{ fetched.body | default('') }}"}, given) == given["fetched"]
+
+
+def test_registration_runs_no_filter() -> None:
+    """If it did, it would make eighty texts of 100,000 characters and more on the way."""
+    grown = "'a'" + " | replace('a', 'aaaaaaaaaa')" * 6
+    text = "{{ [" + ", ".join([grown] * 80) + "] }}"
+    assert _peak(lambda: problems(text)) < 30_000_000
+
+
+def _refused(data: Any) -> None:
+    with pytest.raises(TemplateFailed, match="characters or items"):
+        evaluated(data, LARGE)
+
+
+def _peak(run: Callable[[], object]) -> int:
+    """The bytes that were in use at most."""
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

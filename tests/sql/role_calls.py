@@ -5,7 +5,8 @@ from tests.logins import ROLES
 PRODUCERS = set(ROLES) - {"penstock_reader", "penstock_mot"}
 EXECUTORS = {"dot_executor", "workflow_admin"}
 OPERATORS = {"workflow_admin"}
-PIPELINES = {"penstock_pipeline", "workflow_admin"}
+PIPELINES = {"penstock_pipeline", "penstock_gateway", "workflow_admin"}
+GATEWAYS = {"penstock_gateway", "workflow_admin"}
 READERS = {"workflow_admin", "dot_executor", "penstock_reader"}
 
 ONE_STEP = '{"workflow": [{"step": "a", "tool": {"kind": "noop"}}]}'
@@ -23,6 +24,7 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_job_await": (EXECUTORS, "%(running)s, %(running_token)s"),
     "fn_job_child": (EXECUTORS, """%(running)s, %(running_token)s, '{"playbook": "domain/process_order"}', true"""),
     "fn_job_child_ended": (EXECUTORS, "%(child)s"),
+    "fn_job_callback_key": (EXECUTORS, "%(running)s, %(running_token)s"),
     "fn_job_claim": (EXECUTORS, "'default', 1"),
     "fn_job_start": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
     "fn_job_release": (EXECUTORS, "array[%(leased)s], array[%(token)s]"),
@@ -78,11 +80,25 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
     "fn_runtime_lease": (PIPELINES, "'subscriptions/orders', %(incarnation)s, %(runtime)s"),
     "fn_runtime_release": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
     "fn_runtime_said": (PIPELINES, "'subscriptions/orders', %(runtime)s, 'rate_limited', '{}'"),
+    "fn_runtime_once": (
+        PIPELINES,
+        "'subscriptions/orders', %(runtime)s, gen_random_uuid(), 'said',"
+        """ '{"happening": "read_again", "detail": {}}'""",
+    ),
     "fn_ingest_stage_open": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
     "fn_ingest_stage_clear": (PIPELINES, "'subscriptions/orders', %(runtime)s"),
     "fn_ingest_commit": (PIPELINES, "'subscriptions/orders', %(runtime)s, '{}', '{}'"),
     "fn_ingest_position_set": (PIPELINES, "'subscriptions/orders', %(runtime)s, '{}', 'made_again', '{}'"),
     "fn_ingest_room": (PIPELINES, "'subscriptions/orders', %(runtime)s, 10"),
+    "fn_ingest_stage_add": (
+        PIPELINES,
+        "'subscriptions/orders', %(runtime)s, 0, 'a-0',"
+        """ '[{"part": "orders/0", "source_offset": 1, "message_id": "m", "attributes": "[]"}]'""",
+    ),
+    "fn_ingest_stage_acks": (PIPELINES, "'subscriptions/orders', %(runtime)s, 0, array['a-0']"),
+    "fn_token_create": (OPERATORS, "'abcdefghijklmnop', sha256('x'), 'user:ada', array['execute']"),
+    "fn_token_revoke": (OPERATORS, "%(api_token)s"),
+    "fn_token_check": (GATEWAYS, "%(api_token)s, sha256('x')"),
     "fn_staging_write": (EXECUTORS, "'mine', array['a.md'], array['markdown'], array['# A'::bytea]"),
     "fn_mark_write": (EXECUTORS, "array[1], 4000, array[1], array[0], array[0], array[3], array['a.md#a~1']"),
     "fn_mark_verified": (EXECUTORS, "array[1]"),
@@ -156,6 +172,7 @@ READABLE_BY_READERS = {
     "iu_composition",
     "iu_axis",
     "v_iu_document",
+    "v_api_token",
 }
 # bodies and inputs are data
 RUNNERS = EXECUTORS

@@ -1,5 +1,6 @@
 """Finishing: believed once, from the holder of the current token, item by item."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -10,6 +11,7 @@ from psycopg.types.json import Jsonb
 from penstock.errors import BadRequest
 from penstock.kernel import jobs
 from penstock.kernel.connection import Connection
+from penstock.kernel.results import measured
 from penstock.model import Answer
 from tests.sql.support import (
     configure,
@@ -144,6 +146,18 @@ def test_a_result_over_the_limit_is_refused_and_the_job_stays_with_its_holder(db
     assert refused(db, [claim.job_id], [claim.lease_token], ["x" * 101]) == [Answer(claim.job_id, False, "bad_result")]
     assert contents(db) == before
     finish(db, claim)
+
+
+@pytest.mark.parametrize("result", [list(range(10_000)), [0.5] * 12_000, "é" * 32_767, {"text": "\n" * 32_000}])
+def test_a_result_is_measured_by_the_bytes_of_its_json(db: Connection, result: Any) -> None:
+    size = len(json.dumps(result, ensure_ascii=False).encode())
+    assert size <= 65_536
+    enqueue(db), enqueue(db)
+    good, bad = take(db)
+    assert refused(db, [good.job_id], [good.lease_token], [result]) == []
+    configure(db, "queue.result.max_bytes", str(size - 1))
+    assert [one.reason for one in refused(db, [bad.job_id], [bad.lease_token], [result])] == ["bad_result"]
+    assert measured(db, json.dumps(result)) == (size, size - 1)
 
 
 def test_next_steps_are_refused_while_there_are_no_playbooks(db: Connection) -> None:

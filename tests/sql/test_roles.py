@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from penstock.kernel import events, executions, jobs, outbound, sql_routes
+from penstock.kernel import events, executions, jobs, outbound, sql_routes, tokens
 from penstock.kernel.connection import Connection
 from tests.ingest.support import Runtime, playbook, subscription
 from tests.logins import ROLES, Logins, outcome
@@ -73,6 +73,7 @@ def scene(db: Connection) -> dict[str, Any]:
     ).fetchone()
     assert undelivered
     return {
+        "api_token": tokens.create(db, "user:ada", ["execute"])[0],
         "event": event,
         "attempt": attempts[0][0],
         "queued": attempts[1][0],

@@ -39,7 +39,7 @@ PARTS = {
         "once_keys",
         "analyze",
     ),
-    *("partitions", "subscriptions", "awaiting", "workflows", "staging"),
+    *("partitions", "subscriptions", "awaiting", "workflows", "staging", "history"),
 }
 
 # what each part cannot do without, taken away
@@ -59,6 +59,7 @@ BREAKS = {
     "events_sweep": "alter function penstock.events_sweep rename to away",
     "events_audit": "alter function penstock.events_audit rename to away",
     "subscriptions": "alter table penstock.subscription_runtime rename to away",
+    "history": "alter function penstock.history_begins rename to away",
     "staging": "alter table penstock.iu_staging_record rename to away",
 }
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -38,27 +38,33 @@ _WHICH_ROLE = (
 
 def connect(url: str, *, application: str = "penstock", timeout_s: int = 10) -> Connection:
     """Open an autocommit connection, or say why not. What the URL sets goes before what we would."""
+    given = arguments(url, application=application, timeout_s=timeout_s)
+    try:
+        return psycopg.connect(lasting(url), **given)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(
+            f"cannot connect to PostgreSQL: {str(error).strip()}\n"
+            "Check PENSTOCK_DATABASE_URL, or unset it to use the embedded server. See: penstock doctor"
+        ) from error
+
+
+def arguments(url: str, *, application: str, timeout_s: int, options: str = "") -> dict[str, Any]:
+    """What every session of ours is opened with; `options` are the server's, as on its command line."""
     try:
         given = conninfo_to_dict(url)
-        return psycopg.connect(
-            lasting(url),
-            autocommit=True,
-            application_name=application,
-            client_encoding="utf8",
-            connect_timeout=given.get("connect_timeout") or timeout_s,
-            options=f"{_OPTIONS} {given.get('options') or ''}",
-        )
     except psycopg.ProgrammingError as error:
         # libpq's message would repeat the URL, and the password in it
         raise SettingsError(
             "the database's URL (PENSTOCK_DATABASE_URL) cannot be read: "
             "it must look like postgresql://user:password@host:5432/database"
         ) from error
-    except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(
-            f"cannot connect to PostgreSQL: {str(error).strip()}\n"
-            "Check PENSTOCK_DATABASE_URL, or unset it to use the embedded server. See: penstock doctor"
-        ) from error
+    return {
+        "autocommit": True,
+        "application_name": application,
+        "client_encoding": "utf8",
+        "connect_timeout": given.get("connect_timeout") or timeout_s,
+        "options": f"{_OPTIONS} {options} {given.get('options') or ''}",
+    }
 
 
 def lasting(url: str) -> str:
@@ -68,6 +74,22 @@ def lasting(url: str) -> str:
     """
     given = conninfo_to_dict(url)
     return make_conninfo(url, **{key: value for key, value in _LASTING.items() if key not in given})
+
+
+@contextmanager
+def patience(connection: Connection, lock_ms: int | None) -> Iterator[None]:
+    """Within, a call waits no longer for a lock, and is Busy then; None: as long as it takes."""
+    if lock_ms is None:
+        yield
+        return
+    with translated(connection):
+        connection.execute(f"set lock_timeout = {lock_ms}".encode())
+    try:
+        yield
+    finally:
+        # a connection that broke meanwhile is not used again
+        with suppress(psycopg.Error):
+            connection.execute("reset lock_timeout")
 
 
 @contextmanager
@@ -104,7 +126,7 @@ def _ours(error: psycopg.Error) -> Exception:
         )
     known = BY_SQLSTATE.get(error.sqlstate or "")
     if known is not None:
-        return known(error.diag.message_primary or str(error), error.diag.message_hint)
+        return known(error.diag.message_primary or str(error), error.diag.message_hint, error.diag.message_detail)
     if isinstance(error, pg.UndefinedTable | pg.UndefinedFunction | pg.InvalidSchemaName) and "penstock" in (
         error.diag.message_primary or str(error)
     ):

@@ -41,6 +41,20 @@ class LetterPage:
     next_before: str | None
 
 
+@dataclass(frozen=True)
+class DeadMessage:
+    """The message a dead letter is about, as it came."""
+
+    subscription: str
+    message_id: str
+    part: str
+    source_offset: int
+    published_at: datetime | None
+    message_key: bytes | None
+    body: bytes | None
+    attributes: list[list[object]]
+
+
 _SELECT = f"select {', '.join(field.name for field in fields(DeadLetter))} from penstock.v_dead_letter"
 
 
@@ -93,6 +107,31 @@ def show(connection: Connection, letter_id: str) -> DeadLetter:
     if letter.origin != "ingest":
         return letter
     return replace(letter, snapshot=letter.snapshot | _headers(connection, letter.number))
+
+
+def message(connection: Connection, letter_id: str) -> DeadMessage:
+    """The message of a dead letter: one that made no execution, or whose execution failed."""
+    letter = show(connection, letter_id)
+    table, column, number = "ingest_dead_letter", "dead_letter_id", letter.number
+    if letter.origin == "job" and letter.job_id is not None:
+        table, column, number = "ingest_message", "execution_id", _execution_of(connection, letter.job_id)
+    with translated(connection), connection.cursor(row_factory=class_row(DeadMessage)) as cursor:
+        names = ", ".join(field.name for field in fields(DeadMessage))
+        query = f"select {names} from penstock.{table} where {column} = %s".encode()
+        found = cursor.execute(query, [number]).fetchone() if letter.origin in ("ingest", "job") else None
+    if found is None:
+        raise UnknownDeadLetter(
+            f"dead letter {letter_id} came of no message",
+            "Those of messages begin with ingest-, or are jobs that a message started: penstock dlq list shows them.",
+        )
+    return found
+
+
+def _execution_of(connection: Connection, job_id: int) -> int:
+    row = connection.execute(
+        "select coalesce(execution_id, job_id) from penstock.job where job_id = %s", [job_id]
+    ).fetchone()
+    return job_id if row is None else int(row[0])
 
 
 def of_job(connection: Connection, job_id: int) -> DeadLetter | None:

@@ -1,7 +1,7 @@
 """Executions of playbooks: started, looked at, and what they were given."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -57,6 +57,7 @@ class IngestMessage:
     body: bytes | None
     attributes: list[list[object]]
     directives: Json | None
+    delivery_attempt: int | None = None
 
 
 def execute_batch(connection: Connection, requests: Sequence[Json]) -> list[Executed]:
@@ -84,9 +85,33 @@ def show(connection: Connection, execution_id: int) -> ExecutionView:
         found = cursor.execute(
             "select * from penstock.v_execution where execution_id = %s::bigint", [execution_id]
         ).fetchone()
-    if found is None:
-        raise UnknownJob(f"execution {execution_id} does not exist", "penstock execution list shows the newest ones.")
+        if found is None:
+            raise _unknown(connection, execution_id)
     return found
+
+
+def _unknown(connection: Connection, execution_id: int) -> UnknownJob:
+    """A job of an execution is easily taken for it: every step shows its own."""
+    row = connection.execute(
+        "select execution_id, step from penstock.job where job_id = %s::bigint and step is not null", [execution_id]
+    ).fetchone()
+    if row is not None and row[0] != execution_id:
+        return UnknownJob(
+            f"{execution_id} is no execution: it is a job of execution {row[0]}, of the step {row[1]}",
+            f"penstock execution show {row[0]}, or penstock job show {execution_id}",
+        )
+    return UnknownJob(
+        f"execution {execution_id} does not exist",
+        "penstock execution list shows the newest ones. One that ended long ago goes with the month of its jobs.",
+    )
+
+
+def first_pool(connection: Connection, execution_id: int) -> str:
+    """Where the first job of an execution was, or is, served."""
+    with translated(connection):
+        row = connection.execute("select pool from penstock.job where job_id = %s::bigint", [execution_id]).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def newest(connection: Connection, limit: int) -> list[ExecutionView]:
@@ -145,34 +170,6 @@ def item(connection: Connection, job_id: int) -> Any:
     with translated(connection):
         row = connection.execute("select item from penstock.job_item where job_id = %s::bigint", [job_id]).fetchone()
     return None if row is None else row[0]
-
-
-def results(connection: Connection, execution_id: int, steps: Sequence[str]) -> Json:
-    """What steps have given back at their latest visit, by name; of a loop {count, results}."""
-    with translated(connection):
-        rows = connection.execute(
-            "select s.step, s.is_loop, t.visit, t.item, r.result from penstock.job_step t"
-            " join penstock.playbook_step s on s.step_id = t.step_id"
-            " left join penstock.job_result r on r.job_id = t.job_id"
-            " where t.execution_id = %s::bigint and s.step = any(%s)"
-            " and not exists (select from penstock.job_queue q where q.job_id = t.job_id)"
-            " order by s.step, t.visit desc, t.item",
-            [execution_id, list(steps)],
-        ).fetchall()
-    found: Json = {}
-    latest: dict[str, int] = {}
-    for step, is_loop, visit, nth, result in rows:
-        if latest.setdefault(step, visit) != visit:
-            continue
-        if not is_loop:
-            found[step] = result
-        elif nth == 0:
-            found[step] = {"count": 0, "results": []}
-        else:
-            loop = found.setdefault(step, {"count": 0, "results": []})
-            loop["count"] += 1
-            loop["results"].append(result)
-    return found
 
 
 def came_from(connection: Connection, execution_id: int, step: str, visit: int) -> list[str]:
@@ -267,17 +264,63 @@ class StepView:
     finished_at: datetime | None
     process_after: datetime | None
     error: Json | None
+    is_skipped: bool
 
 
-def steps(connection: Connection, execution_id: int, limit: int = 10_000) -> list[StepView]:
-    """The steps of an execution that have begun, in the order they began."""
+_STEP = ", ".join(f"v.{one.name}" for one in fields(StepView))
+# a cycle may go round thousands of times: who looks wants its end
+_VISITS = 10
+
+
+def steps(connection: Connection, execution_id: int) -> list[StepView]:
+    """The steps of an execution that have begun, in that order; of a cycle the last visits, of loops no items."""
     with translated(connection), connection.cursor(row_factory=class_row(StepView)) as cursor:
         return cursor.execute(
-            "select step, visit, item, job_id, status, attempt, max_attempts, is_stuck, via, enqueued_at, started_at,"
-            " finished_at, process_after, error from penstock.v_execution_step where execution_id = %s::bigint"
-            " order by job_id limit %s",
-            [execution_id, limit],
+            f"select {_STEP} from (select t.job_id,"
+            "   row_number() over (partition by t.step_id order by t.visit desc) as nth"
+            "   from penstock.job_step t where t.execution_id = %(id)s::bigint and t.item = 0) n"
+            " join penstock.v_execution_step v on v.execution_id = %(id)s::bigint and v.job_id = n.job_id"
+            " where v.item = 0 and n.nth <= %(visits)s order by v.job_id".encode(),
+            {"id": execution_id, "visits": _VISITS},
         ).fetchall()
+
+
+@dataclass(frozen=True)
+class ItemsView:
+    """How many items of a step's loop stand alike, and the first of them."""
+
+    step: str
+    visit: int
+    status: str
+    count: int
+    first: list[StepView]
+
+
+def items(connection: Connection, execution_id: int) -> list[ItemsView]:
+    """The items of an execution's loops, counted; the first are shown of those that ended badly, or are tried again."""
+    with translated(connection):
+        counted = connection.execute(
+            "select step, visit, status, count(*), case when status in ('dead_lettered', 'retrying')"
+            "   then (array_agg(job_id order by item))[:3] else '{}' end"
+            " from penstock.v_execution_step where execution_id = %s::bigint and item > 0"
+            " group by 1, 2, 3 order by min(job_id)",
+            [execution_id],
+        ).fetchall()
+        shown = _by_job(connection, execution_id, [job for *_, first in counted for job in first])
+    return [
+        ItemsView(step, visit, status, count, [shown[job] for job in first if job in shown])
+        for step, visit, status, count, first in counted
+    ]
+
+
+def _by_job(connection: Connection, execution_id: int, job_ids: list[int]) -> dict[int, StepView]:
+    with connection.cursor(row_factory=class_row(StepView)) as cursor:
+        found = cursor.execute(
+            f"select {_STEP} from penstock.v_execution_step v where v.execution_id = %s::bigint"
+            " and v.job_id = any (%s)".encode(),
+            [execution_id, job_ids],
+        ).fetchall()
+    return {one.job_id: one for one in found}
 
 
 @dataclass(frozen=True)

@@ -132,12 +132,17 @@ def queue_health(connection: Connection) -> list[Condition]:
         ).fetchall()
 
 
+def server_time(connection: Connection) -> float:
+    """The server's clock, in seconds since 1970."""
+    with translated(connection):
+        row = connection.execute("select extract(epoch from clock_timestamp())::float8").fetchone()
+    assert row is not None
+    return float(row[0])
+
+
 def clock_skew_s(connection: Connection) -> float:
     """How far the server's clock is ahead of ours, beyond what the way there and back can explain."""
-    with translated(connection):
-        before = time.time()
-        row = connection.execute("select extract(epoch from clock_timestamp())::float8").fetchone()
-        after = time.time()
-    assert row is not None
-    theirs = float(row[0])
+    before = time.time()
+    theirs = server_time(connection)
+    after = time.time()
     return max(theirs - after, 0.0) + min(theirs - before, 0.0)

@@ -237,6 +237,16 @@ def wait(
     return Answer._make(row)
 
 
+def callback_key(connection: Connection, job_id: int, token: int) -> str:
+    """fn_job_callback_key."""
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_job_callback_key(%s::bigint, %s::bigint)", [job_id, token]
+        ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
 def resume(
     connection: Connection, job_id: int, callback_key: str | None = None, result: Any = None, actor: str | None = None
 ) -> str:

@@ -79,6 +79,13 @@ def tick(connection: Connection) -> Json:
     return report
 
 
+def wants_another(report: Json) -> bool:
+    """Whether a part of a tick did as much as it does in one go, and has more to do."""
+    if (report.get("history", {}).get("did") or {}).get("more"):
+        return True
+    return any((report.get(part, {}).get("did") or 0) >= limit for part, limit in TICK_LIMITS.items())
+
+
 def reap_stale_leases(connection: Connection) -> int:
     """fn_queue_reap_stale_leases."""
     with translated(connection):

@@ -100,16 +100,61 @@ class StepHappening(Happening):
     step: str | None
 
 
-def trail_of_execution(connection: Connection, execution_id: int, limit: int = 1000) -> list[StepHappening]:
-    """What happened to an execution and its steps, in order."""
-    with translated(connection), connection.cursor(row_factory=class_row(StepHappening)) as cursor:
+_OF_EXECUTION = (
+    "select e.*, j.step from ("
+    "  select distinct t.job_id from penstock.job_step t where t.execution_id = %(id)s union select %(id)s) t"
+    " join penstock.v_execution_event e on e.job_id = t.job_id left join penstock.job j on j.job_id = e.job_id"
+)
+
+
+@dataclass(frozen=True)
+class ExecutionTrail:
+    """An execution's trail; of a long one both ends, and how many lines lie between them."""
+
+    first: list[StepHappening]
+    left_out: int
+    last: list[StepHappening]
+
+    @property
+    def lines(self) -> list[StepHappening]:
+        return self.first + self.last
+
+
+def trail_of_execution(connection: Connection, execution_id: int, limit: int = 1000) -> ExecutionTrail:
+    """What happened to an execution and its steps, in order; of one transaction a step's end, then what it led to."""
+    half = limit // 2
+    with translated(connection):
+        rows = connection.execute(
+            "select * from (select happened_at, happening, actor, attempt, detail,"
+            " case when happening not like 'execution\\_%%' then step end as step,"
+            " row_number() over (order by happened_at, happening like 'execution\\_%%', job_id,"
+            "  happening like 'step\\_%%', attempt nulls first) as nth, count(*) over () as lines from ("
+            f" {_OF_EXECUTION}) e) n where nth <= %(half)s or nth > lines - %(half)s order by nth".encode(),
+            {"id": execution_id, "half": half},
+        ).fetchall()
+    shown = [StepHappening(*row[:6]) for row in rows]
+    return ExecutionTrail(shown[:half], rows[0][-1] - len(rows) if rows else 0, shown[half:])
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Where a step went on, or why it did not run, and how often so."""
+
+    step: str
+    happening: str
+    next: list[str] | None
+    times: int
+
+
+def decisions_of_execution(connection: Connection, execution_id: int) -> list[Decision]:
+    """What the steps of an execution decided, in the order they first did."""
+    with translated(connection), connection.cursor(row_factory=class_row(Decision)) as cursor:
         return cursor.execute(
-            "select e.happened_at, e.happening, e.actor, e.attempt, e.detail, j.step from ("
-            "  select distinct t.job_id from penstock.job_step t where t.execution_id = %(id)s union select %(id)s) t"
-            " join penstock.v_execution_event e on e.job_id = t.job_id"
-            " left join penstock.job j on j.job_id = e.job_id"
-            " order by e.happened_at, e.attempt nulls first limit %(limit)s",
-            {"id": execution_id, "limit": limit},
+            "select e.detail ->> 'step' as step, e.happening, e.detail -> 'next' as next, count(*) as times"
+            " from penstock.job_step t join penstock.execution_event e on e.job_id = t.job_id"
+            " where t.execution_id = %s::bigint and e.happening like 'step\\_%%'"
+            " group by 1, 2, 3 order by min(e.happened_at), 1, 2",
+            [execution_id],
         ).fetchall()
 
 

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 from penstock.catalog.entry import Entry
 from penstock.catalog.graph_data import graph_data
+from penstock.catalog.places import alias_place, playbook_place, pool_place, timeout_place, url_place
 from penstock.catalog.playbook import PlaybookSpec
 from penstock.credentials import Credentials
-from penstock.errors import CredentialError
+from penstock.errors import BadRequest, CredentialError, UnknownPlaybook, UnknownPool
 from penstock.kernel import catalog
 from penstock.kernel.connection import Connection
 from penstock.model import Json
+
+# of what the database refuses: what its `about` names, and where that stands
+_PLACES = {UnknownPlaybook: playbook_place, UnknownPool: pool_place, BadRequest: timeout_place}
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,19 @@ def register(
     made: list[Registered] = []
     with connection.transaction():
         for entry in _in_order(entries):
-            version, created = catalog.register(
-                connection, entry.path, entry.kind, entry.content, entry.source, actor, _graph(entry)
-            )
+            version, created = _registered(connection, entry, actor)
             made.append(Registered(entry.path, entry.kind, version, created, entry.unused))
     return made
+
+
+def _registered(connection: Connection, entry: Entry, actor: str | None) -> tuple[int, bool]:
+    try:
+        return catalog.register(connection, entry.path, entry.kind, entry.content, entry.source, actor, _graph(entry))
+    except (UnknownPlaybook, UnknownPool, BadRequest) as error:
+        place = _PLACES[type(error)]
+        if error.about is None:
+            raise
+        raise type(error)(f"{place(entry, error.about)}: {error.message}", error.hint, error.about) from error
 
 
 def _in_order(entries: Sequence[Entry]) -> list[Entry]:
@@ -64,4 +76,16 @@ def _check_aliases(entry: Entry, credentials: Credentials) -> None:
         try:
             credentials.get(alias)
         except CredentialError as error:
-            raise CredentialError(f"{entry.path}: {error}") from error
+            raise CredentialError(f"{alias_place(entry, alias)}: {error}") from error
+    if isinstance(entry.spec, PlaybookSpec):
+        _check_hosts(entry, entry.spec, credentials)
+
+
+def _check_hosts(entry: Entry, spec: PlaybookSpec, credentials: Credentials) -> None:
+    for step, alias in spec.roaming_credentials():
+        if "hosts" not in credentials.get(alias):
+            place = url_place(entry, step, alias)
+            raise CredentialError(
+                f"{place}: {step} sends the credential {alias} to a host that comes out of a template: write the host"
+                " into the url, or list the hosts it is for in the credential, such as hosts: [api.example.com]"
+            )

@@ -32,7 +32,8 @@ grant select on penstock.dot_config, penstock.pool, penstock.executor, penstock.
   penstock.event_broadcast, penstock.v_subscription_broadcast_used, penstock.v_event_cursor, penstock.iu_outbound_route,
   penstock.iu_route_worker_cursor, penstock.iu_route_attempt, penstock.v_iu_route_worker_status, penstock.v_iu_route_attempt_recent,
   penstock.v_iu_route_dead_letter_open, penstock.playbook_step, penstock.playbook_arc, penstock.job_workflow, penstock.job_step,
-  penstock.job_join, penstock.job_loop, penstock.iu_document, penstock.iu_composition, penstock.iu_axis, penstock.v_iu_document
+  penstock.job_join, penstock.job_loop, penstock.iu_document, penstock.iu_composition, penstock.iu_axis, penstock.v_iu_document,
+  penstock.v_api_token
   to workflow_admin, dot_executor, penstock_reader;
 
 -- Producers ask for jobs and record facts.
@@ -50,7 +51,7 @@ grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock
   penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick,
   penstock.fn_queue_reap_stale_leases, penstock.fn_outbox_tick, penstock.fn_consumer_dispatch, penstock.fn_consumer_dispatch_run,
   penstock.fn_iu_route_worker_run, penstock.fn_iu_route_deliver, penstock.fn_iu_route_sent, penstock.fn_job_await, penstock.fn_job_child,
-  penstock.fn_job_child_ended
+  penstock.fn_job_child_ended, penstock.fn_job_callback_key
   to dot_executor, workflow_admin;
 
 -- Operators decide.
@@ -70,12 +71,16 @@ grant execute on function penstock.fn_event_inbox, penstock.fn_event_mark_read
   to workflow_admin, dot_executor, penstock_producer, penstock_mot, penstock_pipeline, penstock_gateway, penstock_reader;
 grant execute on function penstock.fn_event_recipients to workflow_admin, dot_executor, penstock_reader;
 
--- The pipeline stages and commits; it holds subscriptions, and moves none.
+-- The pipeline stages and commits; it holds subscriptions, and moves none. The gateway does it for runtimes that hold a token.
 grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release, penstock.fn_runtime_said,
   penstock.fn_ingest_stage_open, penstock.fn_ingest_stage_clear, penstock.fn_ingest_commit, penstock.fn_ingest_position_set,
-  penstock.fn_ingest_room
-  to penstock_pipeline, workflow_admin;
+  penstock.fn_ingest_room, penstock.fn_ingest_stage_add, penstock.fn_ingest_stage_acks, penstock.fn_runtime_once
+  to penstock_pipeline, penstock_gateway, workflow_admin;
 grant usage on sequence penstock.job_id_seq to penstock_pipeline;
+
+-- Tokens of the API: operators hand them out, the gateway looks.
+grant execute on function penstock.fn_token_create, penstock.fn_token_revoke to workflow_admin;
+grant execute on function penstock.fn_token_check to penstock_gateway, workflow_admin;
 
 -- MARK/CUT: whoever runs its stages, and the handlers of its events.
 grant execute on function penstock.fn_staging_write, penstock.fn_mark_write, penstock.fn_mark_verified, penstock.fn_cut_write,

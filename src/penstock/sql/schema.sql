@@ -234,6 +234,7 @@ begin
     select from penstock.actor_binding b
      where b.actor_ref = p_actor
        and pg_has_role(v_caller::name, (select oid from pg_roles where rolname = b.db_role), 'usage'))
+     and not penstock.token_speaks(v_caller, p_actor)
   then
     raise exception using errcode = 'PS004', message = format('%s may not speak for %s', v_caller, p_actor),
       hint = case when p_actor ~ '^(consumer|system):' then 'Only functions of Penstock speak for consumer: and system:.'
@@ -386,8 +387,8 @@ begin
   ), unasked as (
     delete from penstock.job_await a where a.job_id = any (p_job_ids)
   ), ended as (
-    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, attempt, status)
-    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.attempt, 'succeeded' from gone g
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
+    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'succeeded' from gone g
   ), answered as (
     insert into penstock.job_result (job_id, result) select g.job_id, p_result from gone g where p_result is not null
   )
@@ -451,8 +452,9 @@ CREATE FUNCTION penstock.awaiting_failed(p_job_ids bigint[], p_reason text, p_er
 begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   delete from penstock.job_await a where a.job_id = any (p_job_ids);
-  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, attempt, status, reason, error)
-  select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.attempt, 'dead_lettered', p_reason, p_error
+  insert into penstock.job_outcome (
+    job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason, error)
+  select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, 'dead_lettered', p_reason, p_error
     from penstock.job_queue q where q.job_id = any (p_job_ids);
   perform penstock.jobs_bury(p_job_ids, p_reason);
 end
@@ -726,6 +728,7 @@ begin
    where not exists (select from penstock.catalog c where c.path = r.playbook and c.kind = 'Playbook');
   if v_missing is not null then
     raise exception using errcode = 'PS016', message = format('the playbook %s is not in the catalog', v_missing),
+      detail = v_missing,
       hint = 'Register it first, or in the same file: penstock catalog register FILE';
   end if;
   select min(r.pool) into v_missing
@@ -733,6 +736,7 @@ begin
    where not exists (select from penstock.pool p where p.pool = r.pool);
   if v_missing is not null then
     raise exception using errcode = 'PS003', message = format('the pool %s does not exist', v_missing),
+      detail = v_missing,
       hint = format('Make it: penstock pool set %s', v_missing);
   end if;
 end
@@ -1105,8 +1109,9 @@ CREATE FUNCTION penstock.config_accepts(p_key text, OUT pattern text, OUT words 
       ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
       ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.(lag_s|stall_s)|once_key\.ttl_s\.(job|event|dedup|replay))'
        '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
-      ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
+      ('^(queue\.(safe_payload|result|error)|execution\.(input|results|loop))\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
       ('^markcut\.staging\.keep_days$', '^[1-9][0-9]{0,3}$', 'whole days, 1 to 9999'),
+      ('^execution\.keep_days$', '^(0|[1-9][0-9]{0,4})$', 'whole days, 0 to 99999; 0 is as long as their jobs are kept'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^execution\.(max_depth|loop\.max_items)$', '^[1-9][0-9]{0,5}$', 'a number, 1 to 999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')
@@ -2256,8 +2261,9 @@ begin
   ), unasked as (
     delete from penstock.job_await a using gone g where a.job_id = g.job_id
   ), ended as (
-    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
-    select g.job_id, clock_timestamp(), 0, g.enqueued_at, g.attempt, 'cancelled', 'cancelled' from gone g
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
+    select g.job_id, clock_timestamp(), coalesce(g.lease_token, 0), g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'cancelled',
+           'cancelled' from gone g
   )
   select array_agg(g.lane) filter (where g.lane is not null and g.status in ('ready', 'awaiting', 'retrying')),
          array_agg(row(g.execution_id, g.step_id, g.visit, g.item, g.job_id, 'gone', null, null)::penstock.step_end)
@@ -2416,10 +2422,44 @@ begin
     from unnest(v_stuck) s
     join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (s.execution_id, s.step_id, s.visit, s.item)
    where d.job_id in (s.job_id, s.decider) and d.resolved_at is null;
+  -- the new jobs have them now
+  delete from penstock.job_item i using unnest(v_stuck) s where i.job_id = s.job_id and s.decider is null;
   perform penstock.loops_advance(array(
     select row(s.execution_id, s.step_id, s.visit, s.item, s.job_id, 'stuck', null, null)::penstock.step_end
       from unnest(v_stuck) s where s.item > 0));
   return cardinality(v_again);
+end
+$$;
+
+-- Name: execution_rows(jsonb, penstock.playbook_target[], penstock.execution_parent); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.execution_rows(p_requests jsonb, p_targets penstock.playbook_target[], p_parent penstock.execution_parent) RETURNS penstock.job_request[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_rows penstock.job_request[];
+begin
+  perform penstock.execution_requests_check(p_requests, p_targets);
+  -- keys are a playbook's own, or those of the job that starts it: nobody else can name them
+  v_rows := array(
+    select row(r.ordinality, i.id, t.job_kind, t.path || ':' || r.idempotency_key, t.executor, null, null,
+               case when r.payload is not null then 'penstock://input/' || i.id end, null, coalesce(r.priority, 0), r.process_after,
+               r.correlation_id, (p_parent).causation_event_id, coalesce((p_parent).actor, r.actor, 'role:' || penstock.caller()),
+               coalesce(r.pool, t.pool, 'shared'), t.lane, null, r.trace, t.max_attempts, null, t.ref, null,
+               (p_parent).causation_depth)::penstock.job_request
+      from rows from (jsonb_to_recordset(p_requests) as (
+             playbook text, payload jsonb, idempotency_key text, pool text, trace text, priority integer, process_after timestamptz,
+             correlation_id text, actor text)) with ordinality r
+      join unnest(p_targets) t on t.path = r.playbook
+     cross join lateral (select nextval('penstock.job_id_seq') + 0 * r.ordinality) i(id)
+     order by r.ordinality);
+  if (p_parent).job_id is null then
+    perform penstock.job_request_check(v_rows);
+  elsif exists (select from unnest(v_rows) r where penstock.job_request_fault(r, null) is not null) then
+    perform penstock.job_request_refuse(v_rows);
+  end if;
+  return v_rows;
 end
 $$;
 
@@ -2433,30 +2473,10 @@ CREATE FUNCTION penstock.executions_start(p_requests jsonb, p_parent penstock.ex
 declare
   v_targets penstock.playbook_target[] := penstock.playbook_targets(array(
     select distinct r ->> 'playbook' from jsonb_array_elements(p_requests) r));
-  v_rows penstock.job_request[];
+  v_rows penstock.job_request[] := penstock.execution_rows(p_requests, v_targets, p_parent);
   v_new penstock.job_request[];
-  v_scope text;
+  v_scope text := coalesce('child:' || (p_parent).job_id, 'execution');
 begin
-  perform penstock.execution_requests_check(p_requests, v_targets);
-  -- keys are a playbook's own, or those of the job that starts it: nobody else can name them
-  v_rows := array(
-    select row(r.ordinality, i.id, t.job_kind, t.path || ':' || r.idempotency_key, t.executor, null, null,
-               case when r.payload is not null then 'penstock://input/' || i.id end, null, coalesce(r.priority, 0), r.process_after,
-               r.correlation_id, (p_parent).causation_event_id, coalesce((p_parent).actor, r.actor, 'role:' || penstock.caller()),
-               coalesce(r.pool, t.pool, 'shared'), t.lane, null, r.trace, t.max_attempts, null, t.ref, null,
-               (p_parent).causation_depth)::penstock.job_request
-      from rows from (jsonb_to_recordset(p_requests) as (
-             playbook text, payload jsonb, idempotency_key text, pool text, trace text, priority integer, process_after timestamptz,
-             correlation_id text, actor text)) with ordinality r
-      join unnest(v_targets) t on t.path = r.playbook
-     cross join lateral (select nextval('penstock.job_id_seq') + 0 * r.ordinality) i(id)
-     order by r.ordinality);
-  if (p_parent).job_id is null then
-    perform penstock.job_request_check(v_rows);
-  elsif exists (select from unnest(v_rows) r where penstock.job_request_fault(r, null) is not null) then
-    perform penstock.job_request_refuse(v_rows);
-  end if;
-  v_scope := coalesce('child:' || (p_parent).job_id, 'execution');
   v_new := case when exists (select from unnest(v_rows) r where r.idempotency_key is not null)
                 then penstock.job_request_once(v_rows, v_scope) else v_rows end;
   perform penstock.executions_write(v_new, v_targets, p_requests, p_parent);
@@ -2658,6 +2678,7 @@ begin
     perform penstock.subscription_registered(p_path, coalesce(v_last.version, 0) + 1, v_actor);
   else
     perform penstock.playbook_graph_write(p_path, coalesce(v_last.version, 0) + 1, p_content, p_graph);
+    perform penstock.step_timeouts_check(p_path, coalesce(v_last.version, 0) + 1, p_content);
   end if;
   return query select coalesce(v_last.version, 0) + 1, true;
 end
@@ -3094,7 +3115,9 @@ CREATE FUNCTION penstock.fn_execute_batch(p_requests jsonb) RETURNS TABLE(ordina
     AS $$
 #variable_conflict use_column
 declare
+  v_targets penstock.playbook_target[];
   v_request record;
+  v_good integer[] := '{}';
 begin
   if jsonb_typeof(p_requests) is distinct from 'array' or jsonb_array_length(p_requests) not between 1 and 1000 then
     raise exception using errcode = 'PS011', message = 'p_requests is not an array of 1 to 1,000 objects';
@@ -3104,16 +3127,27 @@ begin
                    from penstock.executions_start(p_requests, null) e;
     return;
   exception when others then
-    null;  -- each alone says which it was
+    if penstock.error_is_passing(sqlstate) or sqlstate = '55P03' then
+      raise;
+    end if;
   end;
+  -- each alone says which it was; the others are started together again, so that their keys are taken in order
+  v_targets := penstock.playbook_targets(array(select distinct r ->> 'playbook' from jsonb_array_elements(p_requests) r));
   for v_request in select r.value, r.ordinality::integer as ordinal from jsonb_array_elements(p_requests) with ordinality r loop
     begin
-      return query select v_request.ordinal, e.execution_id, case when e.created then 'started' else 'known' end, null::text
-                     from penstock.executions_start(jsonb_build_array(v_request.value), null) e;
+      perform penstock.execution_rows(jsonb_build_array(v_request.value), v_targets, null);
+      v_good := v_good || v_request.ordinal;
     exception when others then
+      if penstock.error_is_passing(sqlstate) or sqlstate = '55P03' then
+        raise;
+      end if;
       return query select v_request.ordinal, null::bigint, 'refused', format('%s: %s', sqlstate, sqlerrm);
     end;
   end loop;
+  if cardinality(v_good) > 0 then
+    return query select v_good[e.ordinal], e.execution_id, case when e.created then 'started' else 'known' end, null::text
+                   from penstock.executions_start((select jsonb_agg(p_requests -> (g - 1) order by g) from unnest(v_good) g), null) e;
+  end if;
 end
 $$;
 
@@ -3235,9 +3269,10 @@ declare
   v_report jsonb;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
   if cardinality(v_attempts) = 0 then
     perform penstock.ingest_move(p_subscription, p_positions);
+    perform penstock.runtime_renewed(p_subscription);
     return '{"received": 0, "executions": 0, "deduplicated": 0, "dead_lettered": 0, "replays": 0}'::jsonb;
   end if;
   perform penstock.ingest_expected_check(v_stage, p_expected);
@@ -3254,6 +3289,7 @@ begin
     from (select coalesce(sum(x.value::bigint), 0) from jsonb_each_text(p_expected) x) e(n) left join unnest(v_verdicts) v on true
    group by e.n;
   perform penstock.runtime_counted(p_subscription, v_report);
+  perform penstock.runtime_renewed(p_subscription);
   return v_report;
 end
 $$;
@@ -3268,7 +3304,7 @@ declare
   v_held penstock.subscription_runtime;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
   delete from penstock.ingest_position p
    where p.path = p_subscription and not coalesce(p_positions #>> array[p.part, 'identity'] = p.identity, false);
   insert into penstock.ingest_position as p (path, part, identity, next_offset)
@@ -3296,6 +3332,84 @@ CREATE FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token big
     from penstock.subscription s join penstock.subscription_runtime r using (path) where s.path = p_subscription
 $$;
 
+-- Name: fn_ingest_stage_acks(text, bigint, integer, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_stage_acks(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempts text[]) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_held penstock.subscription_runtime;
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
+  return query execute format('select s.ack from penstock.%I s where s.attempt = any($1) and s.ack is not null', v_stage)
+    using p_attempts;
+exception when undefined_table then
+  return;
+end
+$_$;
+
+-- Name: fn_ingest_stage_add(text, bigint, integer, text, json); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_stage_add(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_messages json) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_held penstock.subscription_runtime;
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
+  v_count integer := case when json_typeof(p_messages) = 'array' then json_array_length(p_messages) end;
+  v_before integer;
+  v_prefix text;
+  v_strange text;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
+  if v_count is null or v_count not between 1 and 1000 or length(p_attempt) not between 1 and 200 then
+    raise exception using errcode = 'PS011', message = 'a chunk has a name of 1 to 200 characters, and 1 to 1,000 messages';
+  end if;
+  insert into penstock.ingest_chunk (stage, attempt, messages) values (v_stage, p_attempt, v_count) on conflict do nothing;
+  if not found then
+    select c.messages into v_before from penstock.ingest_chunk c where c.stage = v_stage and c.attempt = p_attempt;
+    if v_before is distinct from v_count then
+      raise exception using errcode = 'PS021', message = format('chunk %s was staged with %s messages before, and has %s now',
+        p_attempt, coalesce(v_before::text, 'no'), v_count);
+    end if;
+    return v_count;
+  end if;
+  -- null where no lanes are made
+  select c.path || ':' into v_prefix from penstock.catalog c
+   where c.path = p_subscription and c.version = v_held.version and c.content #>> '{spec,lanes}' is not null;
+  execute format($sql$
+    with put as (
+      insert into penstock.%I (attempt, part, source_offset, identity, message_id, published_at, message_key, body, attributes, playbook,
+                               pool, dedup_key, trace, directives, fault, ack, lane, delivery_attempt)
+      select $1, m.part, m.source_offset, m.identity, m.message_id, penstock.staged_time(m.published_at), decode(m.message_key, 'base64'),
+             decode(m.body, 'base64'), m.attributes, m.playbook, m.pool, m.dedup_key, m.trace, m.directives, m.fault, m.ack,
+             m.lane, m.delivery_attempt
+        from json_to_recordset($2) m (
+          part text, source_offset bigint, identity text, message_id text, published_at json, message_key text, body text,
+          attributes text, playbook text, pool text, dedup_key text, trace text, directives text, fault text, ack text,
+          lane text, delivery_attempt integer)
+      returning lane)
+    select p.lane from put p
+     where p.lane is not null and (starts_with(p.lane, $3) and length(p.lane) <= 500) is not true limit 1$sql$, v_stage)
+    into v_strange using p_attempt, p_messages, v_prefix;
+  if v_strange is not null then
+    raise exception using errcode = 'PS011', message = format('chunk %s: %L is no lane of subscription %s, which %s', p_attempt,
+      left(v_strange, 100), p_subscription, case when v_prefix is null then 'makes no lanes' else 'begins each with its path' end);
+  end if;
+  return v_count;
+exception
+  when undefined_table then
+    raise exception using errcode = 'PS021', message = format('the staging table %s is gone: nothing was staged', v_stage);
+  when not_null_violation then
+    raise exception using errcode = 'PS011', message = format('chunk %s: %s', p_attempt, sqlerrm);
+end
+$_$;
+
 -- Name: fn_ingest_stage_clear(text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer DEFAULT 0) RETURNS boolean
@@ -3303,8 +3417,15 @@ CREATE FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_to
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '200ms'
     AS $$
+declare
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
 begin
-  execute format('truncate penstock.%I', penstock.stage_name(p_subscription, p_runtime_token, p_lane));
+  if v_stage is null then
+    raise exception using errcode = 'PS017', message = format('subscription %s is not registered', coalesce(p_subscription, 'null')),
+      hint = 'Register it: penstock subscription register FILE';
+  end if;
+  execute format('truncate penstock.%I', v_stage);
+  delete from penstock.ingest_chunk c where c.stage = v_stage;
   return true;
 exception when lock_not_available or undefined_table then
   return false;
@@ -3323,7 +3444,7 @@ declare
   v_old text;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
   if to_regclass('penstock.' || v_name) is not null then
     return v_name;
   end if;
@@ -3353,11 +3474,14 @@ begin
       trace text,
       directives text,
       fault text,
-      ack text
+      ack text,
+      lane text collate "C",
+      delivery_attempt integer
     ) with (autovacuum_enabled = off)$sql$, v_name);
   -- job ids come from the sequence, never from the pipeline
   execute format('grant insert (attempt, part, source_offset, identity, message_id, published_at, message_key, body, attributes, '
-    'playbook, pool, dedup_key, trace, directives, fault, ack), select (attempt, ack) on penstock.%I to penstock_pipeline', v_name);
+    'playbook, pool, dedup_key, trace, directives, fault, ack, lane, delivery_attempt), '
+    'select (attempt, ack) on penstock.%I to penstock_pipeline', v_name);
   return v_name;
 end
 $_$;
@@ -3590,7 +3714,8 @@ begin
   end if;
   with moved as (
     update penstock.job_queue q
-       set status = 'awaiting', process_after = p_until, lease_until = null, leased_by = null, rule = null
+       -- who began it stays a fact; nothing of an awaiting job is leased
+       set status = 'awaiting', process_after = p_until, lease_until = null, rule = null
      where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and not q.cancel_requested
        and (v_rules is null or q.rule = any (v_rules))
     returning q.job_id
@@ -3602,6 +3727,24 @@ begin
   )
   select array_agg(1::bigint) into v_done from moved;
   return query select * from penstock.job_answers(array[p_job_id], array[p_token], v_done, v_rules);
+end
+$$;
+
+-- Name: fn_job_callback_key(bigint, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_callback_key(p_job_id bigint, p_token bigint) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_rules bigint[] := penstock.caller_rules();
+begin
+  if not exists (select from penstock.job_queue q where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running'
+                    and (v_rules is null or q.rule = any (v_rules))) then
+    raise exception using errcode = 'PS009', message = format('job %s is not held under this token: its key is not told', p_job_id);
+  end if;
+  -- both parts have a fixed length, so no key is made of another
+  return (select encode(sha256(c.secret || int8send(p_job_id)), 'hex') from penstock.callback_secret c);
 end
 $$;
 
@@ -3631,8 +3774,9 @@ begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   delete from penstock.job_queue q where q.job_id = p_job_id;
   delete from penstock.job_await a where a.job_id = p_job_id;
-  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
-  values (p_job_id, clock_timestamp(), 0, v_queue.enqueued_at, v_queue.attempt, 'cancelled', 'cancelled');
+  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
+  values (p_job_id, clock_timestamp(), coalesce(v_queue.lease_token, 0), v_queue.enqueued_at, v_queue.started_at, v_queue.leased_by,
+          v_queue.attempt, 'cancelled', 'cancelled');
   if v_queue.lane is not null and v_queue.status in ('ready', 'awaiting', 'retrying') then
     perform penstock.lanes_advance(array[v_queue.lane]);
   end if;
@@ -3698,25 +3842,28 @@ CREATE FUNCTION penstock.fn_job_child_ended(p_execution_id bigint) RETURNS boole
     AS $$
 declare
   v_child penstock.job_workflow;
+  v_waited boolean;
 begin
-  select * into v_child from penstock.job_workflow w where w.execution_id = p_execution_id and w.finished_at is not null;
-  perform penstock.workflows_locked(array[v_child.parent_job]);
+  perform penstock.workflows_locked(array(select w.parent_job from penstock.job_workflow w where w.execution_id = p_execution_id));
+  select * into v_child from penstock.job_workflow w where w.execution_id = p_execution_id and w.finished_at is not null for update;
   perform from penstock.job_queue q where q.job_id = v_child.parent_job and q.status = 'awaiting' for update;
-  if not found then
-    return false;
-  end if;
-  if v_child.status = 'succeeded' then
+  v_waited := found;
+  if v_waited and v_child.status = 'succeeded' then
     perform penstock.awaiting_done(array[v_child.parent_job], jsonb_build_object('execution', p_execution_id, 'result', (
       select r.result from penstock.job_step t
         join penstock.job_outcome o on o.job_id = t.job_id
         left join penstock.job_result r on r.job_id = t.job_id
        where t.execution_id = p_execution_id order by o.finished_at desc limit 1)));
-  else
+  elsif v_waited then
     perform penstock.awaiting_failed(array[v_child.parent_job], 'child_' || v_child.status, jsonb_build_object(
       'type', 'ChildEnded', 'message', format('execution %s of %s has %s', p_execution_id, v_child.playbook_ref,
                                               case v_child.status when 'failed' then 'failed' else 'been cancelled' end)));
   end if;
-  return true;
+  -- one that lives, and does not wait yet, will have to be told again
+  update penstock.job_workflow w set answer_job = null
+   where w.execution_id = v_child.execution_id and w.answer_job is not null
+     and not exists (select from penstock.job_queue q where q.job_id = w.parent_job);
+  return v_waited;
 end
 $$;
 
@@ -3774,11 +3921,21 @@ begin
   if v_execution is not null then
     return penstock.step_replayed(v_execution, v_letter, v_actor);
   end if;
+  if v_was.step is not null then
+    raise exception using errcode = 'PS009',
+      message = format('execution %s is forgotten: its step %s cannot be run again', v_was.execution_id, v_was.step),
+      hint = format('Start the playbook anew, and close this: penstock dlq discard job-%s --reason …', p_dead_letter_id);
+  end if;
   perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
     v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
     p_dead_letter_id, v_was.playbook_ref, v_was.subscription, null)::penstock.job_request]);
+  -- an execution of one step has that step's backoff, as when it was started
+  update penstock.job_queue q set step_id = s.step_id
+    from penstock.playbook_step s
+   where q.job_id = v_new and s.backoff is not null and s.is_single
+     and (s.path, s.version) = (split_part(v_was.playbook_ref, '@', 1), split_part(v_was.playbook_ref, '@', 2)::integer);
   update penstock.job_dead_letter d
      set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
    where d.dead_letter_id = p_dead_letter_id;
@@ -4079,7 +4236,9 @@ begin
       hint = coalesce('Asked were ' || array_to_string(v_await.approvers, ', ') || '.', 'Only operators can answer it without its key.');
   end if;
   if penstock.job_results_refused(array[p_result]) <> '{}' then
-    raise exception using errcode = 'PS007', message = format('the answer for job %s is larger than queue.result.max_bytes', p_job_id);
+    raise exception using errcode = 'PS007', message = format(
+      'the answer for job %s is %s bytes of JSON, and %s are kept (queue.result.max_bytes)', p_job_id, octet_length(p_result::text),
+      penstock.config_text('queue.result.max_bytes', '65536'));
   end if;
   perform penstock.happened(p_job_id, 'resumed', v_actor, jsonb_build_object('by_key', p_callback_key is not null));
   perform penstock.awaiting_done(array[p_job_id], p_result);
@@ -4465,7 +4624,7 @@ begin
   -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
   foreach v_part in array array['outbox', 'promote', 'awaiting', 'reap', 'silence', 'lanes', 'analyze', 'partitions', 'subscriptions',
                                 'cursors', 'workflows', 'schedules', 'dispatch', 'routes', 'broadcasts', 'events_audit', 'events_sweep',
-                                'once_keys', 'staging'] loop
+                                'once_keys', 'staging', 'history'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;
@@ -4481,7 +4640,6 @@ CREATE FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uui
 #variable_conflict use_column
 declare
   v_held penstock.subscription_runtime;
-  v_lease interval := penstock.config_text('subscription.lease_ms', '15000')::bigint * interval '1 millisecond';
   v_rolls boolean;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
@@ -4490,7 +4648,9 @@ begin
       hint = 'Register it: penstock subscription register FILE';
   end if;
   if p_token is not null then
-    perform penstock.runtime_checked(v_held, p_token);
+    if v_held.incarnation is distinct from p_incarnation or v_held.token < p_token then
+      perform penstock.runtime_checked(p_subscription, v_held, p_token);
+    end if;
   elsif v_held.lease_until > clock_timestamp() and v_held.incarnation is distinct from p_incarnation then
     raise exception using errcode = 'PS020', message = format('subscription %s is held by another runtime until %s', p_subscription,
       to_char(v_held.lease_until at time zone 'UTC', 'HH24:MI:SS "UTC"')),
@@ -4498,8 +4658,8 @@ begin
   end if;
   v_rolls := v_held.rate_next < clock_timestamp() - interval '30 seconds';
   update penstock.subscription_runtime r
-     set token = coalesce(p_token, nextval('penstock.runtime_token_seq')), incarnation = p_incarnation,
-         lease_until = clock_timestamp() + v_lease,
+     set token = case when p_token is null then nextval('penstock.runtime_token_seq') else r.token end, incarnation = p_incarnation,
+         lease_until = penstock.runtime_until(),
          version = case when p_token is null then (select s.version from penstock.subscription s where s.path = r.path) else r.version end,
          started_at = case when p_token is null then clock_timestamp() else r.started_at end,
          rate_since = case when p_token is null then clock_timestamp() when v_rolls then r.rate_next else r.rate_since end,
@@ -4518,8 +4678,44 @@ begin
                        from penstock.ingest_position p where p.path = s.path), '{}'),
            jsonb_build_object('executions', r.executions, 'deduplicated', r.deduplicated, 'dead_lettered', r.dead_lettered,
              'replays', r.replays, 'batches', r.batches, 'recent', r.recent, 'backlog', r.backlog,
-             'last_commit_s', extract(epoch from r.last_commit_at), 'begun', r.begun)
+             'last_commit_s', extract(epoch from r.last_commit_at), 'begun', r.begun, 'ledger', r.ledger)
       from penstock.subscription_runtime r join penstock.subscription s using (path) where r.path = p_subscription;
+end
+$$;
+
+-- Name: fn_runtime_once(text, bigint, uuid, text, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_runtime_once(p_subscription text, p_runtime_token bigint, p_request uuid, p_call text, p_asked jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_scope text := 'call:' || p_subscription;
+  v_key text := format('%s:%s:%s', p_runtime_token, p_call, p_request);
+  v_answer jsonb := '{}';
+begin
+  if p_call <> 'said' then
+    perform from penstock.subscription_runtime r where r.path = p_subscription for update;
+  end if;
+  insert into penstock.once_key (scope, key, ref, expires_at) values (v_scope, v_key, '{}', now() + interval '1 hour')
+  on conflict (scope, key) do nothing;
+  if not found then
+    -- a NEW statement: only its snapshot is sure to see the row we collided with
+    return (select k.ref::jsonb from penstock.once_key k where k.scope = v_scope and k.key = v_key);
+  end if;
+  if p_call = 'commit' then
+    v_answer := penstock.fn_ingest_commit(p_subscription, p_runtime_token, p_asked -> 'positions', p_asked -> 'expected',
+                                          coalesce((p_asked ->> 'lane')::int, 0));
+  elsif p_call = 'positions' then
+    perform penstock.fn_ingest_position_set(p_subscription, p_runtime_token, p_asked -> 'positions', p_asked ->> 'reason',
+                                            p_asked -> 'detail');
+  elsif p_call = 'said' then
+    perform penstock.fn_runtime_said(p_subscription, p_runtime_token, p_asked ->> 'happening', p_asked -> 'detail');
+  else
+    raise exception using errcode = 'PS011', message = format('a runtime does not call %L', p_call);
+  end if;
+  update penstock.once_key k set ref = v_answer::text where k.scope = v_scope and k.key = v_key and v_answer <> '{}';
+  return v_answer;
 end
 $$;
 
@@ -4534,10 +4730,11 @@ declare
   v_state text;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_token);
   update penstock.subscription_runtime r
-     set lease_until = null, released_at = clock_timestamp(), incarnation = null, backlog_since = null,
-         is_stalled = false
+     set lease_until = null, released_at = clock_timestamp(), incarnation = null, is_stalled = false,
+         -- what waits at the source is known to whoever reads it
+         backlog = null, backlog_at = null, backlog_since = null
    where r.path = p_subscription;
   perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token, lane)) from generate_series(0, 1) lane;
   v_state := penstock.subscription_locked(p_subscription);
@@ -4558,7 +4755,7 @@ declare
   v_held penstock.subscription_runtime;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
-  perform penstock.runtime_checked(v_held, p_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_token);
   if p_happening !~ '^(rate_limited|data_loss_refused|read_again|source_unavailable|source_recovered|query_failing)$' then
     raise exception using errcode = 'PS011', message = format('a runtime does not say %L', p_happening);
   end if;
@@ -4830,6 +5027,83 @@ begin
 end
 $$;
 
+-- Name: fn_token_check(text, bytea); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_token_check(p_token_id text, p_secret_sha256 bytea) RETURNS TABLE(actor text, scopes text[], paths text[], state text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select v.actor::text, v.scopes, v.paths, v.state
+    from penstock.api_token t join penstock.v_api_token v using (token_id)
+   cross join (select uuid_send(gen_random_uuid()) offset 0) b(blind)
+   where t.token_id = p_token_id and sha256(t.secret_sha256 || b.blind) = sha256(p_secret_sha256 || b.blind)
+$$;
+
+-- Name: fn_token_create(text, bytea, text, text[], timestamp with time zone, text, text, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_token_create(p_token_id text, p_secret_sha256 bytea, p_actor text, p_scopes text[], p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_note text DEFAULT NULL::text, p_created_by text DEFAULT NULL::text, p_paths text[] DEFAULT NULL::text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_by penstock.actor_ref := penstock.actor_checked(p_created_by);
+  v_known text[] := array['execute', 'events', 'internal', 'metrics'];
+  v_unknown text;
+begin
+  if p_actor is null or not penstock.actor_is_wellformed(p_actor) or p_actor ~ '^(consumer|system):' then
+    raise exception using errcode = 'PS004', message = format('a token cannot speak for %L', p_actor),
+      hint = 'An actor is role:, agency:, user: or agent: and a name without spaces.';
+  end if;
+  select s into v_unknown from unnest(p_scopes) s where s is null or s <> all (v_known) limit 1;
+  if found or coalesce(cardinality(p_scopes), 0) = 0 then
+    raise exception using errcode = 'PS011', message = case when found then format('there is no scope %L', v_unknown)
+      else 'a token without a scope opens nothing' end, hint = 'Scopes are ' || array_to_string(v_known, ', ') || '.';
+  end if;
+  if p_paths is not null and (cardinality(p_paths) = 0 or 'internal' <> all (p_scopes)) then
+    raise exception using errcode = 'PS011', message = 'paths narrow the scope internal, which this token lacks, or would open nothing',
+      hint = 'Name the subscriptions a runtime may hold, together with the scope internal; without paths it opens all.';
+  end if;
+  select p into v_unknown from unnest(p_paths) p where p is null or p !~ '^[A-Za-z0-9][A-Za-z0-9_./-]{0,199}$' limit 1;
+  if found then
+    raise exception using errcode = 'PS011', message = format('%L is no path of a subscription', v_unknown);
+  end if;
+  if p_expires_at <= now() then
+    raise exception using errcode = 'PS011', message = 'the token would have expired already';
+  end if;
+  if p_token_id is null or p_token_id !~ '^[a-z2-7]{16}$' or octet_length(p_secret_sha256) is distinct from 32 or length(p_note) > 500 then
+    raise exception using errcode = 'PS011',
+      message = 'a token has an id of 16 characters (a-z, 2-7), a hash of 32 bytes, and a note of at most 500 characters';
+  end if;
+  insert into penstock.api_token (token_id, secret_sha256, actor, scopes, paths, note, created_by, expires_at)
+  values (p_token_id, p_secret_sha256, p_actor, array(select distinct s from unnest(p_scopes) s order by s),
+          (select array_agg(distinct p order by p) from unnest(p_paths) p), p_note, v_by, p_expires_at);
+exception when unique_violation then
+  raise exception using errcode = 'PS011', message = format('there is a token %s already', p_token_id);
+end
+$_$;
+
+-- Name: fn_token_revoke(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_token_revoke(p_token_id text, p_actor text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_actor penstock.actor_ref := penstock.actor_checked(p_actor);
+begin
+  update penstock.api_token t set revoked_at = clock_timestamp(), revoked_by = v_actor
+   where t.token_id = p_token_id and t.revoked_at is null;
+  if found then
+    return true;
+  end if;
+  if not exists (select from penstock.api_token t where t.token_id = p_token_id) then
+    raise exception using errcode = 'PS028', message = format('there is no token %s', coalesce(p_token_id, 'null')),
+      hint = 'penstock token list shows those there are.';
+  end if;
+  return false;
+end
+$$;
+
 -- Name: forbidden_key_pattern(); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.forbidden_key_pattern() RETURNS text
@@ -4865,6 +5139,49 @@ begin
   on conflict (executor_id, incarnation) do update
     set beat_at = clock_timestamp(), silent_since = null, heard = true, kinds = coalesce(p_kinds, h.kinds),
         pools = coalesce(p_pools, h.pools);
+end
+$$;
+
+-- Name: history_begins(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.history_begins() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    AS $$
+  select greatest(
+    (select min((regexp_match(pg_get_expr(c.relpartbound, c.oid), 'from \(''([^'']+)''\)', 'i'))[1]::timestamptz)
+       from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'penstock.job'::regclass and not i.inhdetachpending),
+    (select now() - make_interval(days => k.days)
+       from (select penstock.config_text('execution.keep_days', '0')::integer as days) k where k.days > 0))
+$$;
+
+-- Name: history_sweep(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.history_sweep(p_limit integer) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_before timestamptz := penstock.history_begins();
+  v_last jsonb := coalesce((select t.report -> 'did' from penstock.queue_tick_part t where t.part = 'history'), '{}');
+  v_executions integer := penstock.workflows_forget(v_before, p_limit);
+  v_steps integer := penstock.steps_forget(5 * p_limit);
+  v_more boolean := v_executions = p_limit or v_steps = 5 * p_limit;
+  v_inputs record;
+  v_results record;
+begin
+  -- what is left of workflows first: a result is looked for among the steps of all that are not gone
+  if v_more then
+    return v_last || jsonb_build_object('executions', v_executions, 'steps', v_steps, 'inputs', 0, 'results', 0, 'more', true);
+  end if;
+  select * into v_inputs from penstock.inputs_forget(v_before, coalesce((v_last ->> 'inputs_after')::bigint, 0), p_limit);
+  select * into v_results from penstock.results_forget(v_before, coalesce((v_last ->> 'results_after')::bigint, 0), p_limit);
+  return jsonb_build_object(
+    'executions', v_executions, 'steps', v_steps, 'inputs', v_inputs.gone, 'inputs_after', v_inputs.after, 'results', v_results.gone,
+    'results_after', v_results.after, 'more', p_limit in (v_inputs.gone, v_results.gone));
 end
 $$;
 
@@ -5023,6 +5340,7 @@ declare
                          and coalesce(p_content #> '{spec,limits,max_in_flight}', p_content #> '{spec,runtime,max_in_flight}') is not null);
   -- of the column's own type: a text would be checked against it row by row
   v_actor penstock.actor_ref := 'system:ingest';
+  v_lanes text[];
   v_rows text := format('penstock.%I s join unnest($2) t on t.path = coalesce(s.playbook, $3) '
     'where s.attempt = any ($1) and not exists (select from unnest($4) v where v.job_id = s.job_id)', p_stage);
 begin
@@ -5030,9 +5348,10 @@ begin
   perform penstock.partition_ensure('job', now());
   execute 'insert into penstock.ingest_message (
       execution_id, ingested_at, subscription, version, message_id, part, source_offset, published_at, message_key, body, attributes,
-      directives)
+      directives, delivery_attempt)
     select s.job_id, now(), $5, $6, s.message_id, s.part, s.source_offset, s.published_at, s.message_key, s.body, s.attributes::json,
-           s.directives::json from ' || v_rows using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, p_version;
+           s.directives::json, s.delivery_attempt from ' || v_rows
+    using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, p_version;
   if exists (select from unnest(v_targets) t where not t.is_single) then
     execute 'with begun as (
         insert into penstock.job_workflow (
@@ -5049,19 +5368,25 @@ begin
       executor, pool, lane, priority, max_attempts, idempotency_key,
       source_ref, payload_ref, trace, actor)
     select s.job_id, now(), case when not t.is_single then s.job_id end, case when not t.is_single then t.step end, t.ref, $5, t.job_kind,
-           t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, 0,
+           t.executor, coalesce(s.pool, $6, t.pool, ''subscription''), coalesce(s.lane, t.lane), 0,
            t.max_attempts, s.dedup_key, s.message_id,
            ''penstock://message/'' || s.job_id, s.trace, $7 from ' || v_rows
     using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor;
   -- the lane's jobs wait for their turn; a subscription whose playbooks have no lane has none of them
   execute 'insert into penstock.job_queue (
       job_id, enqueued_at, status, priority, max_attempts, executor, job_kind, pool, lane, source, step_id, execution_id, visit, item)
-    select s.job_id, now(), case when t.lane is null then ''ready''::penstock.job_status else ''blocked'' end, 0, t.max_attempts,
-           t.executor, t.job_kind, coalesce(s.pool, $6, t.pool, ''subscription''), t.lane, $7, t.step_id,
+    select s.job_id, now(), case when coalesce(s.lane, t.lane) is null then ''ready''::penstock.job_status else ''blocked'' end,
+           0, t.max_attempts, t.executor, t.job_kind, coalesce(s.pool, $6, t.pool, ''subscription''), coalesce(s.lane, t.lane),
+           $7, t.step_id,
            case when not t.is_single then s.job_id end, case when not t.is_single then 1 end, case when not t.is_single then 0 end from '
     || v_rows
     using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_source;
-  perform penstock.lanes_settle(array(select distinct t.lane from unnest(v_targets) t where t.lane is not null));
+  v_lanes := array(select distinct t.lane from unnest(v_targets) t where t.lane is not null);
+  if p_content #> '{spec,lanes}' is not null then
+    execute 'select array(select distinct coalesce(s.lane, t.lane) from ' || v_rows || ' and coalesce(s.lane, t.lane) is not null)'
+      into v_lanes using p_attempts, v_targets, v_playbook, p_verdicts;
+  end if;
+  perform penstock.lanes_settle(v_lanes);
   perform penstock.wake(array['']);
 end
 $_$;
@@ -5185,7 +5510,8 @@ begin
     raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id,
       coalesce((jsonb_build_object('bad_json', 'its body is not JSON', 'playbook_gone', 'its playbook is not in the catalog',
         'playbook_not_allowed', 'its subscription does not allow that playbook',
-        'pool_not_allowed', 'its subscription does not allow that pool')) ->> v_fault, v_fault)),
+        'pool_not_allowed', 'its subscription does not allow that pool',
+        'too_large', 'its body is larger than the API takes, and is at its source alone')) ->> v_fault, v_fault)),
       hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
   end if;
   v_first := penstock.ingest_replay_first(v_letter, v_content, v_job_id, p_actor);
@@ -5199,11 +5525,8 @@ begin
   select v_job_id, now(), l.subscription, (select s.version from penstock.subscription s where s.path = l.subscription), l.message_id,
          l.part, l.source_offset, l.published_at, l.message_key, l.body, l.attributes,
          l.directives from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
-  perform penstock.job_insert(array[row(1, v_job_id, v_target.job_kind, v_letter.dedup_key, v_target.executor, v_letter.message_id, null,
-    'penstock://message/' || v_job_id, null, 0, null, null, null, p_actor,
-    coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}', v_target.pool, 'subscription'), v_target.lane, null,
-    v_letter.trace,
-    v_target.max_attempts, null, v_target.ref, v_letter.subscription, null)::penstock.job_request], p_checked => true);
+  perform penstock.ingest_replay_start(v_letter, v_target, v_job_id,
+    coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}'), p_actor);
   update penstock.ingest_dead_letter d
      set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_execution_id = v_job_id
    where d.dead_letter_id = p_dead_letter_id;
@@ -5240,6 +5563,30 @@ begin
 end
 $$;
 
+-- Name: ingest_replay_start(penstock.ingest_dead_letter, penstock.playbook_target, bigint, text, penstock.actor_ref); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.ingest_replay_start(p_letter penstock.ingest_dead_letter, p_target penstock.playbook_target, p_execution bigint, p_pool text, p_actor penstock.actor_ref) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if p_target.is_single then
+    perform penstock.job_insert(array[row(1, p_execution, p_target.job_kind, p_letter.dedup_key, p_target.executor, p_letter.message_id,
+      null, 'penstock://message/' || p_execution, null, 0, null, null, null, p_actor, coalesce(p_pool, p_target.pool, 'subscription'),
+      p_target.lane, null, p_letter.trace, p_target.max_attempts, null, p_target.ref, p_letter.subscription,
+      null)::penstock.job_request], p_checked => true);
+    update penstock.job_queue q set step_id = p_target.step_id where q.job_id = p_execution and p_target.step_id is not null;
+    return;
+  end if;
+  insert into penstock.job_workflow (
+    execution_id, started_at, playbook_ref, subscription, open, priority, pool, source_ref, payload_ref, trace, actor, idempotency_key)
+  values (p_execution, now(), p_target.ref, p_letter.subscription, 1, 0, p_pool, p_letter.message_id,
+          'penstock://message/' || p_execution, p_letter.trace, p_actor, p_letter.dedup_key);
+  perform penstock.steps_start(array[
+    row(p_execution, p_target.step_id, 1, 0, p_execution, null, null, null, null, null, false)::penstock.step_start]);
+end
+$$;
+
 -- Name: ingest_replays(text, text, text[], jsonb); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb) RETURNS penstock.ingest_verdict[]
@@ -5266,16 +5613,59 @@ begin
   execute format($sql$
     with taken as (
       insert into penstock.once_key as k (scope, key, ref, expires_at)
-      select 'message:' || $1, s.identity, s.job_id::text, 'infinity' from penstock.%1$I s left join unnest($3) k on k.job_id = s.job_id
-       where s.attempt = any ($2) and s.identity is not null and k.job_id is null order by s.identity
-      on conflict do nothing returning k.ref::bigint as job_id)
+      select distinct on (s.identity) 'message:' || $1, s.identity, s.job_id::text,
+             coalesce(now() + interval '1 second' * ($4 -> s.part ->> 'keep_s')::bigint, 'infinity')
+        from penstock.%1$I s left join unnest($3) k on k.job_id = s.job_id
+       where s.attempt = any ($2) and s.identity is not null and k.job_id is null order by s.identity, s.job_id
+      on conflict (scope, key) do update set ref = excluded.ref, expires_at = excluded.expires_at where k.expires_at <= now()
+      returning k.ref::bigint as job_id)
     select $3 || coalesce(array_agg(row(s.job_id, 'replay', null, null)::penstock.ingest_verdict), '{}')
       from penstock.%1$I s left join taken t on t.job_id = s.job_id left join unnest($3) k on k.job_id = s.job_id
      where s.attempt = any ($2) and s.identity is not null and t.job_id is null and k.job_id is null$sql$, p_stage)
-    into v_known using p_subscription, p_attempts, v_known;
+    into v_known using p_subscription, p_attempts, v_known, p_positions;
   return v_known;
 end
 $_$;
+
+-- Name: inputs_forget(timestamp with time zone, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.inputs_forget(p_before timestamp with time zone, p_after bigint, p_limit integer, OUT gone integer, OUT after bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_old bigint[];
+begin
+  select coalesce(array_agg(i.execution_id) filter (where i.created_at < p_before), '{}'),
+         case when count(*) = p_limit and bool_or(i.created_at < p_before) then max(i.execution_id) else 0 end
+    into v_old, after
+    from (select i.execution_id, i.created_at from penstock.execution_input i
+           where i.execution_id > p_after order by i.execution_id limit p_limit) i;
+  -- offset 0: each is looked up by its id
+  with recursive family as (
+    select o as execution_id, o as job_id from unnest(v_old) o
+    union
+    select f.execution_id, d.replay_job_id
+      from family f
+     cross join lateral (select d.replay_job_id from penstock.job_dead_letter d
+                          where d.job_id = f.job_id and d.replay_job_id is not null offset 0) d
+  ), needed as (
+    select f.execution_id
+      from family f
+     cross join lateral (select from penstock.job_queue q where q.job_id = f.job_id
+                         union all
+                         select from penstock.job_dead_letter d where d.job_id = f.job_id and d.resolved_at is null
+                         union all
+                         select from penstock.job_outcome o where o.job_id = f.job_id and o.finished_at >= p_before
+                         union all
+                         select from penstock.job_workflow w where w.execution_id = f.execution_id offset 0) n
+  ), over as (
+    delete from penstock.execution_input i
+     where i.execution_id = any (array(select o from unnest(v_old) o except select n.execution_id from needed n)) returning 1)
+  select count(*) into gone from over;
+end
+$$;
 
 -- Name: job_answers(bigint[], bigint[], bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -5597,7 +5987,7 @@ CREATE FUNCTION penstock.job_results_refused(p_results jsonb[]) RETURNS bigint[]
     AS $$
   select array(
     select x.ordinality from unnest(p_results) with ordinality x(result, ordinality)
-     where pg_column_size(x.result) > penstock.config_text('queue.result.max_bytes', '65536')::bigint)
+     where octet_length(x.result::text) > penstock.config_text('queue.result.max_bytes', '65536')::bigint)
 $$;
 
 -- Name: job_tables_locked(); Type: FUNCTION; Schema: penstock; Owner: -
@@ -6180,6 +6570,8 @@ begin
     return case when jsonb_typeof(p_next -> 'items') is distinct from 'array' then 'a loop needs its items'
                 when jsonb_array_length(p_next -> 'items') > penstock.config_text('execution.loop.max_items', '100000')::integer
                 then format('a loop of more than %s items', penstock.config_text('execution.loop.max_items', '100000'))
+                when octet_length((p_next -> 'items')::text) > penstock.config_text('execution.loop.max_bytes', '16777216')::bigint
+                then format('items of more than %s bytes', penstock.config_text('execution.loop.max_bytes', '16777216'))
                 when p_next ? 'next' then 'a loop goes on after its items' end;
   elsif p_next ? 'items' then
     return 'only a loop has items';
@@ -6406,6 +6798,64 @@ begin
     from pg_control_system() c
   returning tick_id into v_tick;
   return v_tick;
+end
+$$;
+
+-- Name: parents_told(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.parents_told(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_children bigint[] := array(
+    select w.execution_id from penstock.job_workflow w
+     where w.answer_job is not null and w.finished_at is not null
+       and not exists (select from penstock.job_queue a where a.job_id = w.answer_job
+                          and (a.status <> 'ready' or w.finished_at > now() - interval '1 minute'))
+     order by w.execution_id limit p_limit);
+  v_wanted bigint[];
+  v_free bigint[];
+  v_jobs bigint[];
+  v_one penstock.job_workflow;
+  v_told integer := 0;
+begin
+  if v_children = '{}' then
+    return 0;
+  end if;
+  perform penstock.partition_ensure('job_outcome', clock_timestamp());
+  v_wanted := v_children || array(select w.parent_execution from penstock.job_workflow w where w.execution_id = any (v_children));
+  v_free := array(select w.execution_id from penstock.job_workflow w where w.execution_id = any (v_wanted)
+                   order by w.execution_id for update skip locked);
+  v_jobs := array(select q.job_id from penstock.job_queue q
+                   where q.job_id in (select unnest(array[w.parent_job, w.answer_job]) from penstock.job_workflow w
+                                       where w.execution_id = any (v_children))
+                   order by q.job_id for update skip locked);
+  for v_one in
+    select w.* from penstock.job_workflow w
+     where w.execution_id = any (v_children) and w.execution_id = any (v_free) and w.answer_job is not null
+       -- a parent of one step has no workflow
+       and not exists (select from penstock.job_workflow p where p.execution_id = w.parent_execution and p.execution_id <> all (v_free))
+       and not exists (select from penstock.job_queue q where q.job_id in (w.parent_job, w.answer_job) and q.job_id <> all (v_jobs))
+       and not exists (select from penstock.job_queue a where a.job_id = w.answer_job and a.status <> 'ready')
+     order by w.execution_id
+  loop
+    begin
+      if penstock.fn_job_child_ended(v_one.execution_id) then
+        v_told := v_told + 1;
+        perform penstock.happened(v_one.parent_job, 'child_told_by_tick', 'system:playbook',
+          jsonb_build_object('execution', v_one.execution_id, 'instead_of', v_one.answer_job));
+        update penstock.job_dead_letter d set resolved_at = now(), resolved_by = 'system:playbook', resolution = 'told_by_tick'
+         where d.job_id = v_one.answer_job and d.resolved_at is null;
+        with gone as (delete from penstock.job_queue a where a.job_id = v_one.answer_job returning a.*)
+        insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
+        select g.job_id, clock_timestamp(), 0, g.enqueued_at, g.attempt, 'cancelled', 'told_by_tick' from gone g;
+      end if;
+    exception when others then
+      raise warning 'job % could not be told that execution % has ended: %', v_one.parent_job, v_one.execution_id, sqlerrm;
+    end;
+  end loop;
+  return v_told;
 end
 $$;
 
@@ -6641,6 +7091,38 @@ begin
   return true;
 exception when lock_not_available then
   return false;
+end
+$$;
+
+-- Name: results_forget(timestamp with time zone, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.results_forget(p_before timestamp with time zone, p_after bigint, p_limit integer, OUT gone integer, OUT after bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_old bigint[];
+  v_last bigint;
+  v_kept bigint[];
+begin
+  select coalesce(array_agg(r.job_id) filter (where r.created_at < p_before), '{}'),
+         case when count(*) = p_limit and bool_or(r.created_at < p_before) then max(r.job_id) else 0 end
+    into v_old, after
+    from (select r.job_id, r.created_at from penstock.job_result r where r.job_id > p_after order by r.job_id limit p_limit) r;
+  gone := 0;
+  if v_old = '{}' then
+    return;
+  end if;
+  v_last := (select max(o) from unnest(v_old) o);
+  v_kept := array(
+    select s.job_id from penstock.job_workflow w
+     -- offset 0: the steps of each are looked up by its id
+     cross join lateral (select t.job_id, t.decider from penstock.job_step t where t.execution_id = w.execution_id offset 0) t
+     cross join lateral (values (t.job_id), (t.decider)) s(job_id)
+     where w.execution_id <= v_last and s.job_id = any (v_old));
+  delete from penstock.job_result r where r.job_id = any (array(select o from unnest(v_old) o except select k from unnest(v_kept) k));
+  get diagnostics gone = row_count;
 end
 $$;
 
@@ -7078,21 +7560,26 @@ CREATE TABLE penstock.subscription_runtime (
     rate_next timestamp with time zone,
     rate_next_received bigint,
     batches bigint DEFAULT 0 NOT NULL,
-    recent jsonb DEFAULT '[]'::jsonb NOT NULL
+    recent jsonb DEFAULT '[]'::jsonb NOT NULL,
+    ledger uuid DEFAULT gen_random_uuid() NOT NULL
 )
 WITH (fillfactor='50');
 
--- Name: runtime_checked(penstock.subscription_runtime, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+-- Name: runtime_checked(text, penstock.subscription_runtime, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
-CREATE FUNCTION penstock.runtime_checked(p_held penstock.subscription_runtime, p_token bigint) RETURNS void
+CREATE FUNCTION penstock.runtime_checked(p_subscription text, p_held penstock.subscription_runtime, p_token bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
+  if p_held.path is null then
+    raise exception using errcode = 'PS017', message = format('subscription %s is not registered', coalesce(p_subscription, 'null')),
+      hint = 'Register it: penstock subscription register FILE';
+  end if;
   if p_held.token is distinct from p_token then
     raise exception using errcode = 'PS019',
       message = format('runtime %s of subscription %s has been replaced by runtime %s: nothing was changed',
-                       p_token, coalesce(p_held.path, '?'), coalesce(p_held.token::text, '?'));
+                       coalesce(p_token::text, 'null'), p_held.path, coalesce(p_held.token::text, '?'));
   end if;
 end
 $$;
@@ -7113,6 +7600,25 @@ CREATE FUNCTION penstock.runtime_counted(p_subscription text, p_report jsonb) RE
          backlog_since = case when r.backlog_since is not null then clock_timestamp() end
    where r.path = p_subscription and (p_report ->> 'received')::bigint > 0
 $_$;
+
+-- Name: runtime_renewed(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.runtime_renewed(p_subscription text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  update penstock.subscription_runtime r set lease_until = penstock.runtime_until()
+   where r.path = p_subscription and r.lease_until is not null
+$$;
+
+-- Name: runtime_until(); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.runtime_until() RETURNS timestamp with time zone
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select clock_timestamp() + penstock.config_text('subscription.lease_ms', '15000')::bigint * interval '1 millisecond'
+$$;
 
 -- Name: schedule; Type: TABLE; Schema: penstock; Owner: -
 
@@ -7316,13 +7822,24 @@ CREATE FUNCTION penstock.single_moved(p_execution_id bigint, p_action text, p_ac
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  v_actor text := (select j.actor from penstock.job j where j.job_id = p_execution_id and j.playbook_ref is not null);
+  v_first penstock.job;
 begin
-  if v_actor is null then
+  select * into v_first from penstock.job j where j.job_id = p_execution_id and j.playbook_ref is not null;
+  if not found then
     raise exception using errcode = 'PS010', message = format('execution %s does not exist', p_execution_id),
       hint = 'penstock execution list shows the newest ones.';
   end if;
-  perform penstock.actor_checked(v_actor);
+  perform penstock.actor_checked(v_first.actor);
+  if v_first.step is not null and v_first.execution_id <> v_first.job_id then
+    raise exception using errcode = 'PS010', message = format('%s is no execution: it is a job of execution %s, of the step %s',
+      p_execution_id, v_first.execution_id, v_first.step), hint = format('Name that one: penstock execution %s %s', p_action,
+      v_first.execution_id);
+  end if;
+  if v_first.step is not null then
+    raise exception using errcode = 'PS009', message = format('execution %s has ended, and its steps are forgotten: it cannot %s',
+      p_execution_id, case p_action when 'cancel' then 'be cancelled' when 'retry' then 'be retried' else p_action end),
+      hint = 'execution.keep_days says for how long they are kept.';
+  end if;
   if p_action in ('pause', 'resume') then
     raise exception using errcode = 'PS009', message = format('execution %s is one job: it cannot %s', p_execution_id, p_action);
   end if;
@@ -8155,6 +8672,7 @@ CREATE FUNCTION penstock.stage_drop(p_stage text) RETURNS boolean
     AS $$
 begin
   execute format('drop table if exists penstock.%I', p_stage);
+  delete from penstock.ingest_chunk c where c.stage = p_stage;
   return true;
 exception when lock_not_available then
   return false;
@@ -8176,6 +8694,12 @@ begin
             from penstock.subscription s where s.path = p_subscription);
 end
 $$;
+
+-- Name: staged_time(json); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.staged_time(p_time json) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    RETURN CASE json_typeof(p_time) WHEN 'number'::text THEN (('1970-01-01 00:00:00+00'::timestamp with time zone + ('01:00:00'::interval * ((((p_time #>> '{}'::text[]))::bigint / '3600000000'::bigint))::double precision)) + ('00:00:00.000001'::interval * ((((p_time #>> '{}'::text[]))::bigint % '3600000000'::bigint))::double precision)) ELSE ((p_time #>> '{}'::text[]))::timestamp with time zone END;
 
 -- Name: staging_move(bigint[], text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -8212,6 +8736,40 @@ begin
       hint = format('penstock execution show %s says where it stands.', p_execution_id);
   end if;
   return (select d.replay_job_id from penstock.job_dead_letter d where d.dead_letter_id = p_letter.dead_letter_id);
+end
+$$;
+
+-- Name: step_timeouts_check(text, integer, jsonb); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.step_timeouts_check(p_path text, p_version integer, p_content jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_step text;
+  v_kind text;
+  v_asked_s bigint;
+  v_most_ms bigint;
+begin
+  select s.step, s.job_kind, a.asked_s, k.most_ms into v_step, v_kind, v_asked_s, v_most_ms
+    from jsonb_to_recordset(p_content -> 'workflow') w(step text, timeout_s bigint, tool jsonb)
+    join penstock.playbook_step s on s.path = p_path and s.version = p_version and s.step = w.step
+   cross join lateral (select penstock.config_for_kind('queue.timeout_ms', s.job_kind, 900000)) k(most_ms)
+   cross join lateral (
+     select w.timeout_s
+     union all
+     select (t ->> 'timeout_s')::bigint
+       from jsonb_array_elements(case jsonb_typeof(w.tool) when 'array' then w.tool else jsonb_build_array(w.tool) end) t
+   ) a(asked_s)
+   where a.asked_s * 1000 > k.most_ms
+   order by s.ordinal, a.asked_s desc limit 1;
+  if v_step is not null then
+    raise exception using errcode = 'PS011',
+      message = format('%s: timeout_s of %s is %s, and a job of its kind, %s, ends after %s s', p_path, v_step, v_asked_s, v_kind,
+        trim_scale(v_most_ms / 1000.0)),
+      detail = v_step,
+      hint = format('Lower it, or first: penstock config set queue.timeout_ms.%s %s', v_kind, v_asked_s * 1000);
+  end if;
 end
 $$;
 
@@ -8323,6 +8881,41 @@ begin
 end
 $$;
 
+-- Name: steps_forget(integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.steps_forget(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_over bigint[] := array(select g.execution_id from penstock.job_workflow_gone g
+                            order by g.execution_id limit p_limit for update skip locked);
+  v_jobs bigint[];
+  v_deciders bigint[];
+begin
+  if v_over = '{}' then
+    return 0;
+  end if;
+  with gone as (
+    delete from penstock.job_step t
+     where t.ctid = any (array(select s.ctid from penstock.job_step s where s.execution_id = any (v_over) limit p_limit))
+    returning t.job_id, t.decider)
+  select coalesce(array_agg(g.job_id), '{}'), array_remove(array_agg(g.decider), null) into v_jobs, v_deciders from gone g;
+  delete from penstock.job_item i where i.job_id = any (v_jobs);
+  delete from penstock.job_result r where r.job_id = any (v_jobs || v_deciders);
+  -- in a new statement: those that have none left
+  v_over := array(
+    select o from unnest(v_over) o
+     where not exists (select from penstock.job_step t where t.execution_id = o offset 0));
+  delete from penstock.job_join j where j.execution_id = any (v_over);
+  delete from penstock.job_loop l where l.execution_id = any (v_over);
+  delete from penstock.execution_input i where i.execution_id = any (v_over);
+  delete from penstock.job_workflow_gone g where g.execution_id = any (v_over);
+  return cardinality(v_jobs);
+end
+$$;
+
 -- Name: steps_hold(bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.steps_hold(p_job_ids bigint[]) RETURNS void
@@ -8431,9 +9024,10 @@ begin
       message = format('subscription %s has spool.mode %s: this version has no spool', p_path, v_spec #>> '{spool,mode}'),
       hint = 'Remove the spool: block, or set spool.mode to off: the source keeps what is not committed.';
   end if;
-  if v_spec ->> 'source' in ('pubsub', 'webhook') then
+  if v_spec ->> 'source' = 'webhook' then
     raise exception using errcode = 'PS018',
-      message = format('subscription %s reads %s: this version reads kafka, nats and sources of your own', p_path, v_spec ->> 'source');
+      message = format('subscription %s reads %s: this version reads kafka, nats, pubsub and sources of your own', p_path,
+                       v_spec ->> 'source');
   end if;
 end
 $$;
@@ -8445,6 +9039,8 @@ CREATE FUNCTION penstock.subscription_event(p_path text, p_happening text, p_act
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 begin
+  -- before the row has its number: who reads by numbers asks which transactions are under way
+  perform pg_current_xact_id();
   perform penstock.partition_ensure('execution_event', now());
   insert into penstock.execution_event (execution_id, job_id, happening, actor, detail, subscription)
   values (p_execution_id, p_execution_id, 'subscription.' || p_happening, p_actor, p_detail, p_path);
@@ -8702,6 +9298,7 @@ begin
       when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
       when 'awaiting' then v_did := to_jsonb(penstock.awaiting_due(1000));
       when 'workflows' then v_did := penstock.workflows_sweep(500);
+      when 'history' then v_did := penstock.history_sweep(2000);
       when 'reap' then v_did := to_jsonb(penstock.leases_reap());
       when 'silence' then v_did := to_jsonb(penstock.silence_watch());
       when 'schedules' then v_did := penstock.schedules_run();
@@ -8746,6 +9343,16 @@ begin
   end if;
   return p_timezone;
 end
+$$;
+
+-- Name: token_speaks(text, text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.token_speaks(p_caller text, p_actor text) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select pg_has_role(p_caller::name, 'penstock_gateway', 'usage')
+     and exists (select from penstock.v_api_token t where t.actor = p_actor and t.state = 'live')
 $$;
 
 -- Name: tx_shifted(xid8, bigint); Type: FUNCTION; Schema: penstock; Owner: -
@@ -8866,19 +9473,53 @@ begin
        set open = w.open + c.open, stuck = w.stuck + c.stuck,
            status = case when w.open + c.open > 0 then w.status when w.status = 'cancelling' then 'cancelled'
                          when w.stuck + c.stuck > 0 then 'failed' else 'succeeded' end,
-           finished_at = case when w.open + c.open = 0 then clock_timestamp() end
+           finished_at = case when w.open + c.open = 0 then clock_timestamp() end,
+           answer_job = case when w.open + c.open = 0 and w.parent_job is not null then nextval('penstock.job_id_seq') end
       from counted c where w.execution_id = c.execution_id
     returning w.execution_id, w.finished_at, w.parent_job
   )
   select array_agg(m.execution_id) filter (where m.finished_at is not null and m.parent_job is not null) into v_waiting from moved m;
   if v_waiting is not null then
     perform penstock.job_insert(array(
-      select row(w.ordinality, nextval('penstock.job_id_seq'), 'tool:child_ended', null, 'PG_worker', null, null, null,
-                 jsonb_build_object('execution', w.execution_id, 'job', f.parent_job), 0, null, null, null, 'system:playbook', 'shared',
-                 null, null, null, null, null, null, null, null)::penstock.job_request
+      select row(w.ordinality, f.answer_job, 'tool:child_ended', null, 'PG_worker', null, null, null,
+                 jsonb_build_object('execution', w.execution_id, 'job', f.parent_job), 0, null, null, null, 'system:playbook',
+                 coalesce(q.pool, 'shared'), null, null, null, null, null, null, null, null)::penstock.job_request
         from unnest(v_waiting) with ordinality w(execution_id, ordinality)
-        join penstock.job_workflow f on f.execution_id = w.execution_id order by w.ordinality), true);
+        join penstock.job_workflow f on f.execution_id = w.execution_id
+        left join penstock.job_queue q on q.job_id = f.parent_job order by w.ordinality), true);
   end if;
+end
+$$;
+
+-- Name: workflows_forget(timestamp with time zone, integer); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.workflows_forget(p_before timestamp with time zone, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_over bigint[] := array(
+    select w.execution_id from penstock.job_workflow w
+     where w.finished_at < p_before and not exists (select from penstock.job_queue q where q.job_id = w.parent_job)
+     order by w.finished_at limit p_limit for update skip locked);
+begin
+  if v_over = '{}' then
+    return 0;
+  end if;
+  perform penstock.partition_ensure('execution_event', now());
+  with gone as (
+    delete from penstock.job_workflow w where w.execution_id = any (v_over) returning w.*
+  ), marked as (
+    insert into penstock.job_workflow_gone (execution_id) select g.execution_id from gone g
+  )
+  insert into penstock.execution_event (execution_id, job_id, happening, actor, detail)
+  select g.execution_id, g.execution_id, 'execution_swept', 'system:playbook',
+         jsonb_build_object('status', g.status, 'started_at', g.started_at, 'finished_at', g.finished_at)
+    from gone g
+    -- offset 0: each is looked up by its id
+   cross join lateral (select from penstock.job j where j.job_id = g.execution_id and j.enqueued_at = g.started_at offset 0) j;
+  return cardinality(v_over);
 end
 $$;
 
@@ -8924,7 +9565,8 @@ begin
       raise warning 'execution % could not be counted anew: %', v_one, sqlerrm;
     end;
   end loop;
-  return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended);
+  return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended,
+                            'told', penstock.parents_told(p_limit));
 end
 $$;
 
@@ -8935,6 +9577,37 @@ CREATE TABLE penstock.actor_binding (
     db_role text NOT NULL,
     bound_by penstock.actor_ref NOT NULL,
     bound_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: api_token; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.api_token (
+    token_id text NOT NULL COLLATE pg_catalog."C",
+    secret_sha256 bytea NOT NULL,
+    actor penstock.actor_ref NOT NULL,
+    scopes text[] NOT NULL COLLATE pg_catalog."C",
+    paths text[] COLLATE pg_catalog."C",
+    note text,
+    created_by penstock.actor_ref NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_by penstock.actor_ref,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_token_actor_check CHECK (((actor)::text !~ '^(consumer|system):'::text)),
+    CONSTRAINT api_token_check CHECK (((revoked_by IS NULL) = (revoked_at IS NULL))),
+    CONSTRAINT api_token_note_check CHECK ((length(note) <= 500)),
+    CONSTRAINT api_token_paths_check CHECK ((cardinality(paths) > 0)),
+    CONSTRAINT api_token_scopes_check CHECK ((cardinality(scopes) > 0)),
+    CONSTRAINT api_token_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32)),
+    CONSTRAINT api_token_token_id_check CHECK ((token_id ~ '^[a-z2-7]{16}$'::text))
+);
+
+-- Name: callback_secret; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.callback_secret (
+    is_only boolean DEFAULT true NOT NULL,
+    secret bytea DEFAULT (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())) NOT NULL,
+    CONSTRAINT callback_secret_is_only_check CHECK (is_only)
 );
 
 -- Name: catalog; Type: TABLE; Schema: penstock; Owner: -
@@ -9122,6 +9795,14 @@ CREATE TABLE penstock.executor_grant (
     granted_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+-- Name: ingest_chunk; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED TABLE penstock.ingest_chunk (
+    stage text NOT NULL COLLATE pg_catalog."C",
+    attempt text NOT NULL COLLATE pg_catalog."C",
+    messages integer NOT NULL
+);
+
 -- Name: ingest_dead_letter_dead_letter_id_seq; Type: SEQUENCE; Schema: penstock; Owner: -
 
 ALTER TABLE penstock.ingest_dead_letter ALTER COLUMN dead_letter_id ADD GENERATED ALWAYS AS IDENTITY (
@@ -9147,7 +9828,8 @@ CREATE TABLE penstock.ingest_message (
     message_key bytea,
     body bytea,
     attributes json NOT NULL,
-    directives json
+    directives json,
+    delivery_attempt integer
 )
 PARTITION BY RANGE (ingested_at);
 
@@ -9482,10 +10164,17 @@ CREATE TABLE penstock.job_workflow (
     parent_job bigint,
     parent_execution bigint,
     depth smallint DEFAULT 0 NOT NULL,
+    answer_job bigint,
     CONSTRAINT job_workflow_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))),
     CONSTRAINT job_workflow_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'cancelling'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 )
 WITH (fillfactor='80');
+
+-- Name: job_workflow_gone; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE TABLE penstock.job_workflow_gone (
+    execution_id bigint NOT NULL
+);
 
 -- Name: lane_check; Type: TABLE; Schema: penstock; Owner: -
 
@@ -9880,6 +10569,26 @@ ALTER TABLE penstock.subscription ALTER COLUMN subscription_id ADD GENERATED ALW
     CACHE 1
 );
 
+-- Name: v_api_token; Type: VIEW; Schema: penstock; Owner: -
+
+CREATE VIEW penstock.v_api_token AS
+ SELECT token_id,
+    actor,
+    scopes,
+    paths,
+        CASE
+            WHEN (revoked_at IS NOT NULL) THEN 'revoked'::text
+            WHEN (expires_at <= now()) THEN 'expired'::text
+            ELSE 'live'::text
+        END AS state,
+    note,
+    created_by,
+    created_at,
+    expires_at,
+    revoked_by,
+    revoked_at
+   FROM penstock.api_token t;
+
 -- Name: v_consumer_dispatch_recent; Type: VIEW; Schema: penstock; Owner: -
 
 CREATE VIEW penstock.v_consumer_dispatch_recent AS
@@ -10124,7 +10833,7 @@ UNION ALL
               WHERE ((q.execution_id = w.execution_id) AND (q.status = 'awaiting'::penstock.job_status)))) AND (NOT (EXISTS ( SELECT
                FROM penstock.job_queue q
               WHERE ((q.execution_id = w.execution_id) AND (q.status <> 'awaiting'::penstock.job_status)))))) THEN 'awaiting'::text
-            ELSE w.status
+            ELSE (w.status COLLATE "default")
         END AS status,
     w.pool,
     w.source_ref,
@@ -10134,7 +10843,23 @@ UNION ALL
     NULL::smallint AS max_attempts,
     w.started_at,
     w.finished_at
-   FROM penstock.job_workflow w;
+   FROM penstock.job_workflow w
+UNION ALL
+ SELECT j.job_id AS execution_id,
+    j.playbook_ref,
+    j.subscription,
+    (e.detail ->> 'status'::text) AS status,
+    j.pool,
+    j.source_ref,
+    j.trace,
+    (j.actor)::text AS actor,
+    NULL::smallint AS attempt,
+    NULL::smallint AS max_attempts,
+    j.enqueued_at AS started_at,
+    ((e.detail ->> 'finished_at'::text))::timestamp with time zone AS finished_at
+   FROM (penstock.execution_event e
+     JOIN penstock.job j ON (((j.job_id = e.job_id) AND (j.enqueued_at = ((e.detail ->> 'started_at'::text))::timestamp with time zone))))
+  WHERE (e.happening = 'execution_swept'::text);
 
 -- Name: v_execution_event; Type: VIEW; Schema: penstock; Owner: -
 
@@ -10156,7 +10881,7 @@ UNION ALL
     q.attempt,
     jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token) AS detail
    FROM (penstock.job_queue q
-     JOIN penstock.job_subscription s ON ((s.subscription_id = q.rule)))
+     LEFT JOIN penstock.job_subscription s ON ((s.subscription_id = q.rule)))
   WHERE (q.started_at IS NOT NULL)
 UNION ALL
  SELECT COALESCE(j.execution_id, o.job_id) AS execution_id,
@@ -10260,7 +10985,10 @@ CREATE VIEW penstock.v_execution_step AS
                    FROM penstock.job_queue q
                   WHERE (q.job_id = t.job_id))) AS "coalesce"
            FROM penstock.job_outcome o
-          WHERE (o.job_id = t.job_id)) AS started_at
+          WHERE (o.job_id = t.job_id)) AS started_at,
+    (EXISTS ( SELECT
+           FROM penstock.execution_event e
+          WHERE ((e.job_id = t.job_id) AND (e.happening = 'step_skipped'::text)))) AS is_skipped
    FROM ((penstock.job_step t
      JOIN penstock.playbook_step s ON ((s.step_id = t.step_id)))
      CROSS JOIN LATERAL ( SELECT v.job_id,
@@ -10315,7 +11043,8 @@ CREATE VIEW penstock.v_ingest_position AS
     part,
     identity,
     next_offset,
-    moved_at
+    moved_at,
+    floor_offset
    FROM penstock.ingest_position p;
 
 -- Name: v_iu_document; Type: VIEW; Schema: penstock; Owner: -
@@ -10909,6 +11638,16 @@ ALTER TABLE ONLY penstock.once_key ATTACH PARTITION penstock.once_key_15 FOR VAL
 ALTER TABLE ONLY penstock.actor_binding
     ADD CONSTRAINT actor_binding_pkey PRIMARY KEY (actor_ref, db_role);
 
+-- Name: api_token api_token_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.api_token
+    ADD CONSTRAINT api_token_pkey PRIMARY KEY (token_id);
+
+-- Name: callback_secret callback_secret_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.callback_secret
+    ADD CONSTRAINT callback_secret_pkey PRIMARY KEY (is_only);
+
 -- Name: catalog catalog_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.catalog
@@ -10993,6 +11732,11 @@ ALTER TABLE ONLY penstock.executor_grant
 
 ALTER TABLE ONLY penstock.executor
     ADD CONSTRAINT executor_pkey PRIMARY KEY (executor_id);
+
+-- Name: ingest_chunk ingest_chunk_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.ingest_chunk
+    ADD CONSTRAINT ingest_chunk_pkey PRIMARY KEY (stage, attempt);
 
 -- Name: ingest_dead_letter ingest_dead_letter_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -11158,6 +11902,11 @@ ALTER TABLE ONLY penstock.job_subscription
 
 ALTER TABLE ONLY penstock.job_subscription
     ADD CONSTRAINT job_subscription_pkey PRIMARY KEY (subscription_id);
+
+-- Name: job_workflow_gone job_workflow_gone_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.job_workflow_gone
+    ADD CONSTRAINT job_workflow_gone_pkey PRIMARY KEY (execution_id);
 
 -- Name: job_workflow job_workflow_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
@@ -11339,6 +12088,10 @@ ALTER TABLE ONLY penstock.subscription_runtime
 ALTER TABLE ONLY penstock.subscription
     ADD CONSTRAINT subscription_subscription_id_key UNIQUE (subscription_id);
 
+-- Name: api_token_actor; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX api_token_actor ON penstock.api_token USING btree (actor);
+
 -- Name: consumer_dead_letter_open; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE UNIQUE INDEX consumer_dead_letter_open ON penstock.consumer_dead_letter USING btree (consumer_id, event_id) WHERE (resolved_at IS NULL);
@@ -11467,6 +12220,10 @@ CREATE INDEX job_queue_ready ON penstock.job_queue USING btree (executor, pool, 
 
 CREATE INDEX job_queue_source ON penstock.job_queue USING btree (source) WHERE (source IS NOT NULL);
 
+-- Name: job_workflow_ended; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_workflow_ended ON penstock.job_workflow USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+
 -- Name: job_workflow_live; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_workflow_live ON penstock.job_workflow USING btree (execution_id) WHERE (finished_at IS NULL);
@@ -11474,6 +12231,10 @@ CREATE INDEX job_workflow_live ON penstock.job_workflow USING btree (execution_i
 -- Name: job_workflow_parent; Type: INDEX; Schema: penstock; Owner: -
 
 CREATE INDEX job_workflow_parent ON penstock.job_workflow USING btree (parent_execution) WHERE (parent_execution IS NOT NULL);
+
+-- Name: job_workflow_untold; Type: INDEX; Schema: penstock; Owner: -
+
+CREATE INDEX job_workflow_untold ON penstock.job_workflow USING btree (execution_id) WHERE ((answer_job IS NOT NULL) AND (finished_at IS NOT NULL));
 
 -- Name: job_workflow_waited_for; Type: INDEX; Schema: penstock; Owner: -
 
@@ -12108,6 +12869,10 @@ REVOKE ALL ON FUNCTION penstock.execution_resumed(p_execution_id bigint) FROM PU
 
 REVOKE ALL ON FUNCTION penstock.execution_retried(p_execution_id bigint, p_job_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
 
+-- Name: FUNCTION execution_rows(p_requests jsonb, p_targets penstock.playbook_target[], p_parent penstock.execution_parent); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.execution_rows(p_requests jsonb, p_targets penstock.playbook_target[], p_parent penstock.execution_parent) FROM PUBLIC;
+
 -- Name: FUNCTION executions_start(p_requests jsonb, p_parent penstock.execution_parent); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.executions_start(p_requests jsonb, p_parent penstock.execution_parent) FROM PUBLIC;
@@ -12272,30 +13037,49 @@ GRANT ALL ON FUNCTION penstock.fn_executor_register(p_executor_id text, p_execut
 
 REVOKE ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_ingest_commit(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_expected jsonb, p_lane integer) TO workflow_admin;
 
 -- Name: FUNCTION fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_ingest_position_set(p_subscription text, p_runtime_token bigint, p_positions jsonb, p_reason text, p_detail jsonb) TO workflow_admin;
 
 -- Name: FUNCTION fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_ingest_room(p_subscription text, p_runtime_token bigint, p_limit integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_stage_acks(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempts text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_acks(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempts text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_acks(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempts text[]) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_acks(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempts text[]) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_acks(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempts text[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_stage_add(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_messages json); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_add(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_messages json) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_add(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_messages json) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_add(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_messages json) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_add(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_messages json) TO workflow_admin;
 
 -- Name: FUNCTION fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_clear(p_subscription text, p_runtime_token bigint, p_lane integer) TO workflow_admin;
 
 -- Name: FUNCTION fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO workflow_admin;
 
 -- Name: FUNCTION fn_iu_core_routes_enabled(); Type: ACL; Schema: penstock; Owner: -
@@ -12362,6 +13146,12 @@ GRANT ALL ON FUNCTION penstock.fn_iu_route_worker_set(p_worker_name text, p_even
 REVOKE ALL ON FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text) TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_job_await(p_job_id bigint, p_token bigint, p_until timestamp with time zone, p_on_due text, p_callback_key text, p_approvers text[], p_prompt text) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_callback_key(p_job_id bigint, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_callback_key(p_job_id bigint, p_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_callback_key(p_job_id bigint, p_token bigint) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_callback_key(p_job_id bigint, p_token bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_job_cancel(p_job_id bigint, p_actor text, p_reason text); Type: ACL; Schema: penstock; Owner: -
 
@@ -12556,18 +13346,28 @@ GRANT ALL ON FUNCTION penstock.fn_queue_tick() TO workflow_admin;
 
 REVOKE ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_runtime_lease(p_subscription text, p_incarnation uuid, p_token bigint, p_backlog bigint) TO workflow_admin;
+
+-- Name: FUNCTION fn_runtime_once(p_subscription text, p_runtime_token bigint, p_request uuid, p_call text, p_asked jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_runtime_once(p_subscription text, p_runtime_token bigint, p_request uuid, p_call text, p_asked jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_runtime_once(p_subscription text, p_runtime_token bigint, p_request uuid, p_call text, p_asked jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_once(p_subscription text, p_runtime_token bigint, p_request uuid, p_call text, p_asked jsonb) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_runtime_once(p_subscription text, p_runtime_token bigint, p_request uuid, p_call text, p_asked jsonb) TO workflow_admin;
 
 -- Name: FUNCTION fn_runtime_release(p_subscription text, p_token bigint); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_runtime_release(p_subscription text, p_token bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_runtime_said(p_subscription text, p_token bigint, p_happening text, p_detail jsonb) TO workflow_admin;
 
 -- Name: FUNCTION fn_schedule_drop(p_schedule_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
@@ -12628,6 +13428,22 @@ GRANT ALL ON FUNCTION penstock.fn_staging_write(p_run text, p_documents text[], 
 REVOKE ALL ON FUNCTION penstock.fn_subscription_move(p_path text, p_action text, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_subscription_move(p_path text, p_action text, p_actor text) TO workflow_admin;
 
+-- Name: FUNCTION fn_token_check(p_token_id text, p_secret_sha256 bytea); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_token_check(p_token_id text, p_secret_sha256 bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_token_check(p_token_id text, p_secret_sha256 bytea) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_token_check(p_token_id text, p_secret_sha256 bytea) TO workflow_admin;
+
+-- Name: FUNCTION fn_token_create(p_token_id text, p_secret_sha256 bytea, p_actor text, p_scopes text[], p_expires_at timestamp with time zone, p_note text, p_created_by text, p_paths text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_token_create(p_token_id text, p_secret_sha256 bytea, p_actor text, p_scopes text[], p_expires_at timestamp with time zone, p_note text, p_created_by text, p_paths text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_token_create(p_token_id text, p_secret_sha256 bytea, p_actor text, p_scopes text[], p_expires_at timestamp with time zone, p_note text, p_created_by text, p_paths text[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_token_revoke(p_token_id text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_token_revoke(p_token_id text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_token_revoke(p_token_id text, p_actor text) TO workflow_admin;
+
 -- Name: FUNCTION forbidden_key_pattern(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.forbidden_key_pattern() FROM PUBLIC;
@@ -12639,6 +13455,14 @@ REVOKE ALL ON FUNCTION penstock.happened(p_job_id bigint, p_happening text, p_ac
 -- Name: FUNCTION heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[], p_pools text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.heartbeat_write(p_executor penstock.executor, p_incarnation uuid, p_kinds text[], p_pools text[]) FROM PUBLIC;
+
+-- Name: FUNCTION history_begins(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.history_begins() FROM PUBLIC;
+
+-- Name: FUNCTION history_sweep(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.history_sweep(p_limit integer) FROM PUBLIC;
 
 -- Name: FUNCTION ingest_dead(p_subscription text, p_stage text, p_verdicts penstock.ingest_verdict[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -12697,9 +13521,17 @@ REVOKE ALL ON FUNCTION penstock.ingest_replay(p_dead_letter_id bigint, p_actor p
 
 REVOKE ALL ON FUNCTION penstock.ingest_replay_first(p_letter penstock.ingest_dead_letter, p_content jsonb, p_job_id bigint, p_actor penstock.actor_ref) FROM PUBLIC;
 
+-- Name: FUNCTION ingest_replay_start(p_letter penstock.ingest_dead_letter, p_target penstock.playbook_target, p_execution bigint, p_pool text, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.ingest_replay_start(p_letter penstock.ingest_dead_letter, p_target penstock.playbook_target, p_execution bigint, p_pool text, p_actor penstock.actor_ref) FROM PUBLIC;
+
 -- Name: FUNCTION ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.ingest_replays(p_subscription text, p_stage text, p_attempts text[], p_positions jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION inputs_forget(p_before timestamp with time zone, p_after bigint, p_limit integer, OUT gone integer, OUT after bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.inputs_forget(p_before timestamp with time zone, p_after bigint, p_limit integer, OUT gone integer, OUT after bigint) FROM PUBLIC;
 
 -- Name: FUNCTION job_answers(p_job_ids bigint[], p_tokens bigint[], p_done bigint[], p_rules bigint[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -12891,6 +13723,10 @@ REVOKE ALL ON FUNCTION penstock.outbox_is_due(p_within interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.outbox_tick_insert(p_is_fresh boolean) FROM PUBLIC;
 
+-- Name: FUNCTION parents_told(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.parents_told(p_limit integer) FROM PUBLIC;
+
 -- Name: FUNCTION partition_ensure(p_parent text, p_at timestamp with time zone); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.partition_ensure(p_parent text, p_at timestamp with time zone) FROM PUBLIC;
@@ -12940,6 +13776,10 @@ REVOKE ALL ON FUNCTION penstock.promote_due(p_limit integer) FROM PUBLIC;
 -- Name: FUNCTION queue_analyze(); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.queue_analyze() FROM PUBLIC;
+
+-- Name: FUNCTION results_forget(p_before timestamp with time zone, p_after bigint, p_limit integer, OUT gone integer, OUT after bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.results_forget(p_before timestamp with time zone, p_after bigint, p_limit integer, OUT gone integer, OUT after bigint) FROM PUBLIC;
 
 -- Name: FUNCTION retry_delay_ms(p_attempt integer, p_step_id bigint); Type: ACL; Schema: penstock; Owner: -
 
@@ -13021,13 +13861,21 @@ REVOKE ALL ON FUNCTION penstock.routes_tick() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.routine_args(p_routine pg_proc) FROM PUBLIC;
 
--- Name: FUNCTION runtime_checked(p_held penstock.subscription_runtime, p_token bigint); Type: ACL; Schema: penstock; Owner: -
+-- Name: FUNCTION runtime_checked(p_subscription text, p_held penstock.subscription_runtime, p_token bigint); Type: ACL; Schema: penstock; Owner: -
 
-REVOKE ALL ON FUNCTION penstock.runtime_checked(p_held penstock.subscription_runtime, p_token bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION penstock.runtime_checked(p_subscription text, p_held penstock.subscription_runtime, p_token bigint) FROM PUBLIC;
 
 -- Name: FUNCTION runtime_counted(p_subscription text, p_report jsonb); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.runtime_counted(p_subscription text, p_report jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION runtime_renewed(p_subscription text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.runtime_renewed(p_subscription text) FROM PUBLIC;
+
+-- Name: FUNCTION runtime_until(); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.runtime_until() FROM PUBLIC;
 
 -- Name: TABLE schedule; Type: ACL; Schema: penstock; Owner: -
 
@@ -13218,6 +14066,10 @@ REVOKE ALL ON FUNCTION penstock.stage_drop(p_stage text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.stage_name(p_subscription text, p_token bigint, p_lane integer) FROM PUBLIC;
 
+-- Name: FUNCTION staged_time(p_time json); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.staged_time(p_time json) FROM PUBLIC;
+
 -- Name: FUNCTION staging_move(p_staging_ids bigint[], p_from text, p_to text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.staging_move(p_staging_ids bigint[], p_from text, p_to text) FROM PUBLIC;
@@ -13225,6 +14077,10 @@ REVOKE ALL ON FUNCTION penstock.staging_move(p_staging_ids bigint[], p_from text
 -- Name: FUNCTION step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.step_replayed(p_execution_id bigint, p_letter penstock.job_dead_letter, p_actor penstock.actor_ref) FROM PUBLIC;
+
+-- Name: FUNCTION step_timeouts_check(p_path text, p_version integer, p_content jsonb); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.step_timeouts_check(p_path text, p_version integer, p_content jsonb) FROM PUBLIC;
 
 -- Name: FUNCTION steps_end(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -13237,6 +14093,10 @@ REVOKE ALL ON FUNCTION penstock.steps_failed(p_job_ids bigint[], p_reason text) 
 -- Name: FUNCTION steps_finished(p_job_ids bigint[], p_tokens bigint[], p_next jsonb[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT bad bigint[], OUT lanes text[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.steps_finished(p_job_ids bigint[], p_tokens bigint[], p_next jsonb[], p_without bigint[], p_rules bigint[], OUT done bigint[], OUT bad bigint[], OUT lanes text[]) FROM PUBLIC;
+
+-- Name: FUNCTION steps_forget(p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.steps_forget(p_limit integer) FROM PUBLIC;
 
 -- Name: FUNCTION steps_hold(p_job_ids bigint[]); Type: ACL; Schema: penstock; Owner: -
 
@@ -13302,6 +14162,10 @@ REVOKE ALL ON FUNCTION penstock.tick_part(p_part text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION penstock.timezone_checked(p_timezone text) FROM PUBLIC;
 
+-- Name: FUNCTION token_speaks(p_caller text, p_actor text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.token_speaks(p_caller text, p_actor text) FROM PUBLIC;
+
 -- Name: FUNCTION tx_shifted(p_tx xid8, p_base bigint); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.tx_shifted(p_tx xid8, p_base bigint) FROM PUBLIC;
@@ -13321,6 +14185,10 @@ REVOKE ALL ON FUNCTION penstock.workflow_mended(p_execution_id bigint) FROM PUBL
 -- Name: FUNCTION workflows_counted(p_ends penstock.step_end[], p_starts penstock.step_start[]); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.workflows_counted(p_ends penstock.step_end[], p_starts penstock.step_start[]) FROM PUBLIC;
+
+-- Name: FUNCTION workflows_forget(p_before timestamp with time zone, p_limit integer); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.workflows_forget(p_before timestamp with time zone, p_limit integer) FROM PUBLIC;
 
 -- Name: FUNCTION workflows_locked(p_job_ids bigint[], p_plain boolean); Type: ACL; Schema: penstock; Owner: -
 
@@ -13535,6 +14403,12 @@ GRANT SELECT ON TABLE penstock.schema_migration TO PUBLIC;
 GRANT SELECT ON TABLE penstock.sql_event_route_note TO workflow_admin;
 GRANT SELECT ON TABLE penstock.sql_event_route_note TO dot_executor;
 GRANT SELECT ON TABLE penstock.sql_event_route_note TO penstock_reader;
+
+-- Name: TABLE v_api_token; Type: ACL; Schema: penstock; Owner: -
+
+GRANT SELECT ON TABLE penstock.v_api_token TO workflow_admin;
+GRANT SELECT ON TABLE penstock.v_api_token TO dot_executor;
+GRANT SELECT ON TABLE penstock.v_api_token TO penstock_reader;
 
 -- Name: TABLE v_consumer_dispatch_recent; Type: ACL; Schema: penstock; Owner: -
 

@@ -41,14 +41,19 @@ insert into penstock.dot_config (key, value, updated_by) values
   ('subscription.lease_ms', '15000', 'system:migrate'),
   ('subscription.stall_s', '60', 'system:migrate'),
   ('execution.input.max_bytes', '1048576', 'system:migrate'),
+  ('execution.results.max_bytes', '16777216', 'system:migrate'),
   ('execution.max_depth', '16', 'system:migrate'),
+  ('execution.keep_days', '0', 'system:migrate'),
   ('execution.loop.max_items', '100000', 'system:migrate'),
+  ('execution.loop.max_bytes', '16777216', 'system:migrate'),
   ('queue.forbidden_keys', 'body,content,raw,vector,embedding,secret,token,password,ssn,personal_data', 'system:migrate'),
   ('playbook.inline_code.enabled', 'false', 'system:migrate'),
   ('markcut.staging.keep_days', '15', 'system:migrate'),
   ('iu_core.routes_enabled', 'false', 'system:migrate'),
   ('iu_core.route_worker_enabled', 'false', 'system:migrate')
 on conflict do nothing;
+
+insert into penstock.callback_secret default values on conflict do nothing;
 
 insert into penstock.pool (pool, note, set_by) values
   ('shared', 'the default', 'system:migrate'),

@@ -1,7 +1,7 @@
 -- actor_checked: the actor a call speaks for, once the caller is known to be allowed to.
 --   p_actor  null means the caller itself, `role:<its role>`
 --   returns  the actor; refuses with PS004
---   reads    actor_binding
+--   reads    actor_binding; api_token, for whose actors the gateway speaks
 create or replace function penstock.actor_checked(p_actor text) returns penstock.actor_ref
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -21,6 +21,7 @@ begin
     select from penstock.actor_binding b
      where b.actor_ref = p_actor
        and pg_has_role(v_caller::name, (select oid from pg_roles where rolname = b.db_role), 'usage'))
+     and not penstock.token_speaks(v_caller, p_actor)
   then
     raise exception using errcode = 'PS004', message = format('%s may not speak for %s', v_caller, p_actor),
       hint = case when p_actor ~ '^(consumer|system):' then 'Only functions of Penstock speak for consumer: and system:.'

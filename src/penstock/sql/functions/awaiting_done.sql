@@ -14,8 +14,8 @@ begin
   ), unasked as (
     delete from penstock.job_await a where a.job_id = any (p_job_ids)
   ), ended as (
-    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, attempt, status)
-    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.attempt, 'succeeded' from gone g
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status)
+    select g.job_id, clock_timestamp(), g.lease_token, g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'succeeded' from gone g
   ), answered as (
     insert into penstock.job_result (job_id, result) select g.job_id, p_result from gone g where p_result is not null
   )

@@ -6,8 +6,9 @@ language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = for
 begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   delete from penstock.job_await a where a.job_id = any (p_job_ids);
-  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, attempt, status, reason, error)
-  select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.attempt, 'dead_lettered', p_reason, p_error
+  insert into penstock.job_outcome (
+    job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason, error)
+  select q.job_id, clock_timestamp(), q.lease_token, q.enqueued_at, q.started_at, q.leased_by, q.attempt, 'dead_lettered', p_reason, p_error
     from penstock.job_queue q where q.job_id = any (p_job_ids);
   perform penstock.jobs_bury(p_job_ids, p_reason);
 end

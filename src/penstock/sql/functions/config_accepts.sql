@@ -16,8 +16,9 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
       ('^queue\.retry\.backoff\.jitter$', '^(0|1|0?\.[0-9]{1,6})$', 'a share from 0 to 1, such as 0.2'),
       ('^(queue\.(heartbeat\.stale_threshold_seconds|cursor\.(lag_s|stall_s)|once_key\.ttl_s\.(job|event|dedup|replay))'
        '|subscription\.stall_s)$', '^[1-9][0-9]{0,8}$', 'whole seconds, 1 to 999999999'),
-      ('^(queue\.(safe_payload|result|error)|execution\.input)\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
+      ('^(queue\.(safe_payload|result|error)|execution\.(input|results|loop))\.max_bytes$', '^[1-9][0-9]{0,8}$', 'bytes, 1 to 999999999'),
       ('^markcut\.staging\.keep_days$', '^[1-9][0-9]{0,3}$', 'whole days, 1 to 9999'),
+      ('^execution\.keep_days$', '^(0|[1-9][0-9]{0,4})$', 'whole days, 0 to 99999; 0 is as long as their jobs are kept'),
       ('^queue\.(causation|consumer_dispatch)\.max_depth$', '^[1-9][0-9]{0,8}$', 'a number of events, 1 to 999999999'),
       ('^execution\.(max_depth|loop\.max_items)$', '^[1-9][0-9]{0,5}$', 'a number, 1 to 999999'),
       ('^queue\.forbidden_keys$', '^[^,"\\]+(,[^,"\\]+)*$', 'names with commas between them, without quotes or backslashes')

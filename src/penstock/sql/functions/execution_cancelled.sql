@@ -17,8 +17,9 @@ begin
   ), unasked as (
     delete from penstock.job_await a using gone g where a.job_id = g.job_id
   ), ended as (
-    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
-    select g.job_id, clock_timestamp(), 0, g.enqueued_at, g.attempt, 'cancelled', 'cancelled' from gone g
+    insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
+    select g.job_id, clock_timestamp(), coalesce(g.lease_token, 0), g.enqueued_at, g.started_at, g.leased_by, g.attempt, 'cancelled',
+           'cancelled' from gone g
   )
   select array_agg(g.lane) filter (where g.lane is not null and g.status in ('ready', 'awaiting', 'retrying')),
          array_agg(row(g.execution_id, g.step_id, g.visit, g.item, g.job_id, 'gone', null, null)::penstock.step_end)

@@ -36,6 +36,8 @@ begin
     from unnest(v_stuck) s
     join penstock.job_step t on (t.execution_id, t.step_id, t.visit, t.item) = (s.execution_id, s.step_id, s.visit, s.item)
    where d.job_id in (s.job_id, s.decider) and d.resolved_at is null;
+  -- the new jobs have them now
+  delete from penstock.job_item i using unnest(v_stuck) s where i.job_id = s.job_id and s.decider is null;
   perform penstock.loops_advance(array(
     select row(s.execution_id, s.step_id, s.visit, s.item, s.job_id, 'stuck', null, null)::penstock.step_end
       from unnest(v_stuck) s where s.item > 0));

@@ -4,7 +4,7 @@
 --   p_source        the file's text
 --   p_graph         of a Playbook: its steps and arcs; null for one of one step
 --   returns         the version; the newest one again, and false, when nothing has changed
---   refuses         playbooks and pools that do not exist, with PS016 and PS003
+--   refuses         playbooks and pools that do not exist, with PS016 and PS003; a step's timeout_s above its kind's, with PS011
 --   writes          catalog; for a Playbook its graph; for a Subscription also subscription, subscription_runtime, execution_event
 --   locks           advisory, per path, so that two registers make one version
 create or replace function penstock.fn_catalog_register(
@@ -34,6 +34,7 @@ begin
     perform penstock.subscription_registered(p_path, coalesce(v_last.version, 0) + 1, v_actor);
   else
     perform penstock.playbook_graph_write(p_path, coalesce(v_last.version, 0) + 1, p_content, p_graph);
+    perform penstock.step_timeouts_check(p_path, coalesce(v_last.version, 0) + 1, p_content);
   end if;
   return query select coalesce(v_last.version, 0) + 1, true;
 end

@@ -1,6 +1,7 @@
--- fn_ingest_commit: make staged messages executions, and move the ledger; all or nothing.
+-- fn_ingest_commit: make staged messages executions, and move the ledger; all or nothing. Its end renews the runtime's lease.
 --   p_runtime_token  the runtime's; once another has taken the subscription, nothing moves (PS019)
---   p_positions      {part: {"identity": …, "next": first offset not read, "floor": all below are acknowledged}}
+--   p_positions      {part: {"identity": …, "next": first offset not read, "floor": all below are acknowledged,
+--                    "keep_s": how long identities of this part are kept; for ever without}}
 --   p_expected       {task attempt: rows it staged}, {} to move the ledger alone; any difference raises PS021: unlogged
 --                    staging is empty after a crash
 --   p_lane           the staging table they are in, 0 or 1
@@ -20,9 +21,10 @@ declare
   v_report jsonb;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
   if cardinality(v_attempts) = 0 then
     perform penstock.ingest_move(p_subscription, p_positions);
+    perform penstock.runtime_renewed(p_subscription);
     return '{"received": 0, "executions": 0, "deduplicated": 0, "dead_lettered": 0, "replays": 0}'::jsonb;
   end if;
   perform penstock.ingest_expected_check(v_stage, p_expected);
@@ -39,6 +41,7 @@ begin
     from (select coalesce(sum(x.value::bigint), 0) from jsonb_each_text(p_expected) x) e(n) left join unnest(v_verdicts) v on true
    group by e.n;
   perform penstock.runtime_counted(p_subscription, v_report);
+  perform penstock.runtime_renewed(p_subscription);
   return v_report;
 end
 $$;

@@ -12,7 +12,7 @@ declare
   v_held penstock.subscription_runtime;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
   delete from penstock.ingest_position p
    where p.path = p_subscription and not coalesce(p_positions #>> array[p.part, 'identity'] = p.identity, false);
   insert into penstock.ingest_position as p (path, part, identity, next_offset)

@@ -12,7 +12,7 @@ declare
   v_old text;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_runtime_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
   if to_regclass('penstock.' || v_name) is not null then
     return v_name;
   end if;
@@ -42,11 +42,14 @@ begin
       trace text,
       directives text,
       fault text,
-      ack text
+      ack text,
+      lane text collate "C",
+      delivery_attempt integer
     ) with (autovacuum_enabled = off)$sql$, v_name);
   -- job ids come from the sequence, never from the pipeline
   execute format('grant insert (attempt, part, source_offset, identity, message_id, published_at, message_key, body, attributes, '
-    'playbook, pool, dedup_key, trace, directives, fault, ack), select (attempt, ack) on penstock.%I to penstock_pipeline', v_name);
+    'playbook, pool, dedup_key, trace, directives, fault, ack, lane, delivery_attempt), '
+    'select (attempt, ack) on penstock.%I to penstock_pipeline', v_name);
   return v_name;
 end
 $$;

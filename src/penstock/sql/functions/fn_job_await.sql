@@ -24,7 +24,8 @@ begin
   end if;
   with moved as (
     update penstock.job_queue q
-       set status = 'awaiting', process_after = p_until, lease_until = null, leased_by = null, rule = null
+       -- who began it stays a fact; nothing of an awaiting job is leased
+       set status = 'awaiting', process_after = p_until, lease_until = null, rule = null
      where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and not q.cancel_requested
        and (v_rules is null or q.rule = any (v_rules))
     returning q.job_id

@@ -28,8 +28,9 @@ begin
   perform penstock.partition_ensure('job_outcome', clock_timestamp());
   delete from penstock.job_queue q where q.job_id = p_job_id;
   delete from penstock.job_await a where a.job_id = p_job_id;
-  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, attempt, status, reason)
-  values (p_job_id, clock_timestamp(), 0, v_queue.enqueued_at, v_queue.attempt, 'cancelled', 'cancelled');
+  insert into penstock.job_outcome (job_id, finished_at, lease_token, enqueued_at, started_at, leased_by, attempt, status, reason)
+  values (p_job_id, clock_timestamp(), coalesce(v_queue.lease_token, 0), v_queue.enqueued_at, v_queue.started_at, v_queue.leased_by,
+          v_queue.attempt, 'cancelled', 'cancelled');
   if v_queue.lane is not null and v_queue.status in ('ready', 'awaiting', 'retrying') then
     perform penstock.lanes_advance(array[v_queue.lane]);
   end if;

@@ -20,11 +20,21 @@ begin
   if v_execution is not null then
     return penstock.step_replayed(v_execution, v_letter, v_actor);
   end if;
+  if v_was.step is not null then
+    raise exception using errcode = 'PS009',
+      message = format('execution %s is forgotten: its step %s cannot be run again', v_was.execution_id, v_was.step),
+      hint = format('Start the playbook anew, and close this: penstock dlq discard job-%s --reason …', p_dead_letter_id);
+  end if;
   perform penstock.payload_check(v_was.safe_payload, 'safe_payload');
   perform penstock.job_insert(array[row(1, v_new, v_was.job_kind, null, v_was.executor, v_was.source_ref, v_was.target_ref,
     v_was.payload_ref, v_was.safe_payload, v_was.priority, null, v_was.correlation_id, v_was.causation_event_id,
     v_actor, v_was.pool, v_was.lane, v_was.event_domain, v_was.trace, v_was.max_attempts,
     p_dead_letter_id, v_was.playbook_ref, v_was.subscription, null)::penstock.job_request]);
+  -- an execution of one step has that step's backoff, as when it was started
+  update penstock.job_queue q set step_id = s.step_id
+    from penstock.playbook_step s
+   where q.job_id = v_new and s.backoff is not null and s.is_single
+     and (s.path, s.version) = (split_part(v_was.playbook_ref, '@', 1), split_part(v_was.playbook_ref, '@', 2)::integer);
   update penstock.job_dead_letter d
      set resolved_at = now(), resolved_by = v_actor, resolution = 'replayed', replay_job_id = v_new
    where d.dead_letter_id = p_dead_letter_id;

@@ -27,7 +27,9 @@ begin
       hint = coalesce('Asked were ' || array_to_string(v_await.approvers, ', ') || '.', 'Only operators can answer it without its key.');
   end if;
   if penstock.job_results_refused(array[p_result]) <> '{}' then
-    raise exception using errcode = 'PS007', message = format('the answer for job %s is larger than queue.result.max_bytes', p_job_id);
+    raise exception using errcode = 'PS007', message = format(
+      'the answer for job %s is %s bytes of JSON, and %s are kept (queue.result.max_bytes)', p_job_id, octet_length(p_result::text),
+      penstock.config_text('queue.result.max_bytes', '65536'));
   end if;
   perform penstock.happened(p_job_id, 'resumed', v_actor, jsonb_build_object('by_key', p_callback_key is not null));
   perform penstock.awaiting_done(array[p_job_id], p_result);

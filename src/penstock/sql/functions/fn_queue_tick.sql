@@ -13,7 +13,7 @@ begin
   -- the outbox first, before anything gives this transaction a number: else its tick could not tell who is still open
   foreach v_part in array array['outbox', 'promote', 'awaiting', 'reap', 'silence', 'lanes', 'analyze', 'partitions', 'subscriptions',
                                 'cursors', 'workflows', 'schedules', 'dispatch', 'routes', 'broadcasts', 'events_audit', 'events_sweep',
-                                'once_keys', 'staging'] loop
+                                'once_keys', 'staging', 'history'] loop
     v_report := v_report || jsonb_build_object(v_part, penstock.tick_part(v_part));
   end loop;
   return v_report;

@@ -9,10 +9,11 @@ declare
   v_state text;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription for update;
-  perform penstock.runtime_checked(v_held, p_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_token);
   update penstock.subscription_runtime r
-     set lease_until = null, released_at = clock_timestamp(), incarnation = null, backlog_since = null,
-         is_stalled = false
+     set lease_until = null, released_at = clock_timestamp(), incarnation = null, is_stalled = false,
+         -- what waits at the source is known to whoever reads it
+         backlog = null, backlog_at = null, backlog_since = null
    where r.path = p_subscription;
   perform penstock.stage_drop(penstock.stage_name(p_subscription, p_token, lane)) from generate_series(0, 1) lane;
   v_state := penstock.subscription_locked(p_subscription);

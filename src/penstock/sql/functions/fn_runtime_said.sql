@@ -7,7 +7,7 @@ declare
   v_held penstock.subscription_runtime;
 begin
   select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
-  perform penstock.runtime_checked(v_held, p_token);
+  perform penstock.runtime_checked(p_subscription, v_held, p_token);
   if p_happening !~ '^(rate_limited|data_loss_refused|read_again|source_unavailable|source_recovered|query_failing)$' then
     raise exception using errcode = 'PS011', message = format('a runtime does not say %L', p_happening);
   end if;

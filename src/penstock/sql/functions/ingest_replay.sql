@@ -1,6 +1,6 @@
 -- ingest_replay: make an execution of a dead-lettered message after all, by the rules its subscription has now.
 --   returns  the execution, the first one's if its dedup key is taken; refuses with PS023 while it still cannot become one
---   writes   once_key, ingest_message, job, job_queue, ingest_dead_letter, execution_event
+--   writes   once_key, ingest_message, job, job_queue, ingest_dead_letter, execution_event; a workflow of a playbook of several steps
 --   locks    the letter
 create or replace function penstock.ingest_replay(p_dead_letter_id bigint, p_actor penstock.actor_ref) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -20,7 +20,8 @@ begin
     raise exception using errcode = 'PS023', message = format('message %s still cannot be executed: %s', v_letter.message_id,
       coalesce((jsonb_build_object('bad_json', 'its body is not JSON', 'playbook_gone', 'its playbook is not in the catalog',
         'playbook_not_allowed', 'its subscription does not allow that playbook',
-        'pool_not_allowed', 'its subscription does not allow that pool')) ->> v_fault, v_fault)),
+        'pool_not_allowed', 'its subscription does not allow that pool',
+        'too_large', 'its body is larger than the API takes, and is at its source alone')) ->> v_fault, v_fault)),
       hint = format('Change what stands in its way, or discard it: penstock dlq discard ingest-%s --reason TEXT', p_dead_letter_id);
   end if;
   v_first := penstock.ingest_replay_first(v_letter, v_content, v_job_id, p_actor);
@@ -34,11 +35,8 @@ begin
   select v_job_id, now(), l.subscription, (select s.version from penstock.subscription s where s.path = l.subscription), l.message_id,
          l.part, l.source_offset, l.published_at, l.message_key, l.body, l.attributes,
          l.directives from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
-  perform penstock.job_insert(array[row(1, v_job_id, v_target.job_kind, v_letter.dedup_key, v_target.executor, v_letter.message_id, null,
-    'penstock://message/' || v_job_id, null, 0, null, null, null, p_actor,
-    coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}', v_target.pool, 'subscription'), v_target.lane, null,
-    v_letter.trace,
-    v_target.max_attempts, null, v_target.ref, v_letter.subscription, null)::penstock.job_request], p_checked => true);
+  perform penstock.ingest_replay_start(v_letter, v_target, v_job_id,
+    coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}'), p_actor);
   update penstock.ingest_dead_letter d
      set resolved_at = now(), resolved_by = p_actor, resolution = 'replayed', replay_execution_id = v_job_id
    where d.dead_letter_id = p_dead_letter_id;

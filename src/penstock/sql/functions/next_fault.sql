@@ -24,6 +24,8 @@ begin
     return case when jsonb_typeof(p_next -> 'items') is distinct from 'array' then 'a loop needs its items'
                 when jsonb_array_length(p_next -> 'items') > penstock.config_text('execution.loop.max_items', '100000')::integer
                 then format('a loop of more than %s items', penstock.config_text('execution.loop.max_items', '100000'))
+                when octet_length((p_next -> 'items')::text) > penstock.config_text('execution.loop.max_bytes', '16777216')::bigint
+                then format('items of more than %s bytes', penstock.config_text('execution.loop.max_bytes', '16777216'))
                 when p_next ? 'next' then 'a loop goes on after its items' end;
   elsif p_next ? 'items' then
     return 'only a loop has items';

@@ -16,9 +16,10 @@ begin
       message = format('subscription %s has spool.mode %s: this version has no spool', p_path, v_spec #>> '{spool,mode}'),
       hint = 'Remove the spool: block, or set spool.mode to off: the source keeps what is not committed.';
   end if;
-  if v_spec ->> 'source' in ('pubsub', 'webhook') then
+  if v_spec ->> 'source' = 'webhook' then
     raise exception using errcode = 'PS018',
-      message = format('subscription %s reads %s: this version reads kafka, nats and sources of your own', p_path, v_spec ->> 'source');
+      message = format('subscription %s reads %s: this version reads kafka, nats, pubsub and sources of your own', p_path,
+                       v_spec ->> 'source');
   end if;
 end
 $$;

@@ -6,6 +6,8 @@ create or replace function penstock.subscription_event(
 returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
+  -- before the row has its number: who reads by numbers asks which transactions are under way
+  perform pg_current_xact_id();
   perform penstock.partition_ensure('execution_event', now());
   insert into penstock.execution_event (execution_id, job_id, happening, actor, detail, subscription)
   values (p_execution_id, p_execution_id, 'subscription.' || p_happening, p_actor, p_detail, p_path);

@@ -1,6 +1,6 @@
 -- tick_part: run one part of a tick on its own; what it raises stops no other part.
 --   p_part   outbox, dispatch, routes, broadcasts, cursors, events_sweep, events_audit, promote, reap, silence, lanes, once_keys,
---            analyze, partitions, subscriptions, schedules, awaiting, workflows, staging
+--            analyze, partitions, subscriptions, schedules, awaiting, workflows, staging, history
 --   returns  {"ok": true, "did": …} or {"ok": false, "error": …}
 --   writes   queue_tick_part, and what the part writes
 --   locks    as the part does, waiting 2 s for each at most: an open transaction elsewhere must not stop the clock
@@ -24,6 +24,7 @@ begin
       when 'promote' then v_did := to_jsonb(penstock.promote_due(5000));
       when 'awaiting' then v_did := to_jsonb(penstock.awaiting_due(1000));
       when 'workflows' then v_did := penstock.workflows_sweep(500);
+      when 'history' then v_did := penstock.history_sweep(2000);
       when 'reap' then v_did := to_jsonb(penstock.leases_reap());
       when 'silence' then v_did := to_jsonb(penstock.silence_watch());
       when 'schedules' then v_did := penstock.schedules_run();

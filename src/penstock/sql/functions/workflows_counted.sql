@@ -1,6 +1,6 @@
 -- workflows_counted: keep the number of live jobs of workflows, and conclude those that have none left.
 --   p_ends, p_starts  jobs that ended, and jobs that were written after them
---   writes            job_workflow, job_step; a job that tells whoever waits for the execution
+--   writes            job_workflow, job_step; a job that tells whoever waits for the execution, in that one's pool: somebody serves it
 create or replace function penstock.workflows_counted(p_ends penstock.step_end[], p_starts penstock.step_start[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -21,18 +21,20 @@ begin
        set open = w.open + c.open, stuck = w.stuck + c.stuck,
            status = case when w.open + c.open > 0 then w.status when w.status = 'cancelling' then 'cancelled'
                          when w.stuck + c.stuck > 0 then 'failed' else 'succeeded' end,
-           finished_at = case when w.open + c.open = 0 then clock_timestamp() end
+           finished_at = case when w.open + c.open = 0 then clock_timestamp() end,
+           answer_job = case when w.open + c.open = 0 and w.parent_job is not null then nextval('penstock.job_id_seq') end
       from counted c where w.execution_id = c.execution_id
     returning w.execution_id, w.finished_at, w.parent_job
   )
   select array_agg(m.execution_id) filter (where m.finished_at is not null and m.parent_job is not null) into v_waiting from moved m;
   if v_waiting is not null then
     perform penstock.job_insert(array(
-      select row(w.ordinality, nextval('penstock.job_id_seq'), 'tool:child_ended', null, 'PG_worker', null, null, null,
-                 jsonb_build_object('execution', w.execution_id, 'job', f.parent_job), 0, null, null, null, 'system:playbook', 'shared',
-                 null, null, null, null, null, null, null, null)::penstock.job_request
+      select row(w.ordinality, f.answer_job, 'tool:child_ended', null, 'PG_worker', null, null, null,
+                 jsonb_build_object('execution', w.execution_id, 'job', f.parent_job), 0, null, null, null, 'system:playbook',
+                 coalesce(q.pool, 'shared'), null, null, null, null, null, null, null, null)::penstock.job_request
         from unnest(v_waiting) with ordinality w(execution_id, ordinality)
-        join penstock.job_workflow f on f.execution_id = w.execution_id order by w.ordinality), true);
+        join penstock.job_workflow f on f.execution_id = w.execution_id
+        left join penstock.job_queue q on q.job_id = f.parent_job order by w.ordinality), true);
   end if;
 end
 $$;

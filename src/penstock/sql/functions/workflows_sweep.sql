@@ -1,7 +1,8 @@
 -- workflows_sweep: look after workflows that have no live job and have not ended: what a lost count has stranded goes on.
+-- And after jobs that wait for an execution which has ended, and that nobody told.
 --   p_limit  how many live workflows are looked at, going on where the last look ended
---   returns  {"after": the last one looked at, "mended": how many}
---   locks    job_workflow rows, one by one, without waiting
+--   returns  {"after": the last one looked at, "mended": how many, "told": how many jobs}
+--   locks    job_workflow rows by id, then job_queue rows by job_id, without waiting
 create or replace function penstock.workflows_sweep(p_limit integer) returns jsonb
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -22,6 +23,7 @@ begin
       raise warning 'execution % could not be counted anew: %', v_one, sqlerrm;
     end;
   end loop;
-  return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended);
+  return jsonb_build_object('after', case when cardinality(v_seen) = p_limit then v_seen[p_limit] else 0 end, 'mended', v_mended,
+                            'told', penstock.parents_told(p_limit));
 end
 $$;

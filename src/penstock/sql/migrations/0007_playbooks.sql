@@ -82,9 +82,13 @@ create table penstock.job_workflow (
   parent_execution bigint,
   -- how many executions it was started by, one by the other
   depth smallint not null default 0,
+  -- the job that tells the one that waits; null once that knows
+  answer_job bigint,
   check ((finished_at is not null) = (status in ('succeeded', 'failed', 'cancelled')))
 ) with (fillfactor = 80);
 create index job_workflow_live on penstock.job_workflow (execution_id) where finished_at is null;
+create index job_workflow_ended on penstock.job_workflow (finished_at) where finished_at is not null;
+create index job_workflow_untold on penstock.job_workflow (execution_id) where answer_job is not null and finished_at is not null;
 create index job_workflow_waited_for on penstock.job_workflow (parent_job) where parent_job is not null;
 create index job_workflow_parent on penstock.job_workflow (parent_execution) where parent_execution is not null;
 
@@ -129,6 +133,11 @@ create table penstock.job_item (
   item jsonb not null
 );
 
+-- Executions that are forgotten, as long as some of their steps are left.
+create table penstock.job_workflow_gone (
+  execution_id bigint primary key
+);
+
 -- Jobs that wait for an answer or a time: what happens when it is due, and whose answer counts.
 create table penstock.job_await (
   job_id bigint primary key,
@@ -137,6 +146,11 @@ create table penstock.job_await (
   approvers text[],
   prompt text,
   asked_at timestamptz not null default now()
+);
+-- what callback keys are made of: nobody may read it
+create table penstock.callback_secret (
+  is_only boolean primary key default true check (is_only),
+  secret bytea not null default uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())
 );
 
 alter table penstock.job_queue add column execution_id bigint;
@@ -209,6 +223,22 @@ alter type penstock.playbook_target add attribute step_id bigint;
 alter type penstock.playbook_target add attribute step text;
 alter type penstock.playbook_target add attribute is_single boolean;
 
+-- How often its source had handed a message out, where it counts.
+alter table penstock.ingest_message add column delivery_attempt integer;
+
+-- What a runtime has staged and not committed yet is committed as it stands.
+do $$
+declare
+  v_stage text;
+begin
+  for v_stage in
+    select c.relname from pg_class c
+     where c.relnamespace = 'penstock'::regnamespace and c.relkind = 'r' and c.relname ~ '^ingest_stage_[0-9]+_[0-9]+_[01]$'
+  loop
+    execute format('alter table penstock.%I add column lane text collate "C", add column delivery_attempt integer', v_stage);
+  end loop;
+end $$;
+
 -- Playbooks that are in the catalog already have one step.
 insert into penstock.playbook_step (
   path, version, step, ordinal, job_kind, executor, pool, lane, max_attempts, on_error, is_start, is_single, is_choice, is_loop, waits_for)
@@ -216,3 +246,12 @@ select c.path, c.version, s.step ->> 'step', 0, 'tool:' || (s.step #>> '{tool,ki
        s.step ->> 'pool', s.step ->> 'lane', (s.step #>> '{retry,max_attempts}')::smallint, 'fail', true, true, false, false, 0
   from penstock.catalog c cross join lateral (select c.content -> 'workflow' -> 0) s(step)
  where c.kind = 'Playbook';
+
+-- Keys of executions were those of jobs of their tool. They hold on as what they are now.
+insert into penstock.once_key (scope, key, ref, expires_at)
+select 'execution', k.key, k.ref, k.expires_at
+  from penstock.once_key k
+ where starts_with(k.scope, 'job:tool:') and k.expires_at > now()
+   and split_part(k.key, ':', 1) in (select c.path from penstock.catalog c where c.kind = 'Playbook')
+ order by k.expires_at desc
+on conflict do nothing;

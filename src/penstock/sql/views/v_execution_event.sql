@@ -9,7 +9,7 @@ select coalesce(j.execution_id, j.job_id) as execution_id, j.job_id, j.enqueued_
 union all
 select coalesce(q.execution_id, q.job_id), q.job_id, q.started_at, 'started', 'agent:' || s.executor_id, q.attempt,
        jsonb_build_object('incarnation', q.leased_by, 'lease_token', q.lease_token)
-  from penstock.job_queue q join penstock.job_subscription s on s.subscription_id = q.rule
+  from penstock.job_queue q left join penstock.job_subscription s on s.subscription_id = q.rule
  where q.started_at is not null
 union all
 select coalesce(j.execution_id, o.job_id), o.job_id, o.started_at, 'started', null, o.attempt,

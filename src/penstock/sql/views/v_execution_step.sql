@@ -6,7 +6,8 @@ select t.execution_id, s.step, s.ordinal, t.visit, t.item, t.job_id, j.job_kind,
        (select o.error from penstock.job_outcome o
          where o.job_id = coalesce(t.decider, t.job_id) order by o.finished_at desc limit 1) as error,
        (select coalesce(max(o.started_at), (select q.started_at from penstock.job_queue q where q.job_id = t.job_id))
-          from penstock.job_outcome o where o.job_id = t.job_id) as started_at
+          from penstock.job_outcome o where o.job_id = t.job_id) as started_at,
+       exists (select from penstock.execution_event e where e.job_id = t.job_id and e.happening = 'step_skipped') as is_skipped
   from penstock.job_step t
   join penstock.playbook_step s on s.step_id = t.step_id
  -- offset 0: each job is looked up by its id, instead of all jobs being read for a join
