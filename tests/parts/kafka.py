@@ -82,6 +82,12 @@ class Kafka:
         before_it = [TopicPartition(topic, partition, before)]
         self._ask(lambda admin: admin.delete_records(before_it, request_timeout=_ANSWER_S))
 
+    def transactional(self, name: str) -> Producer:
+        """A producer whose records come in transactions."""
+        made = Producer(self._client_options() | {"transactional.id": name})
+        made.init_transactions(_ANSWER_S)
+        return made
+
     def publish(self, topic: str, records: Sequence[Record], partition: int = 0) -> None:
         """Keys, values and headers; None is a tombstone's value."""
         producer = Producer(self._client_options() | {"linger.ms": 5, "message.max.bytes": 16 * 2**20})
@@ -142,7 +148,8 @@ class Kafka:
             future.result(_ANSWER_S)
 
     def _format(self, properties: Path) -> None:
-        command = ["java", "-cp", self._classes, "kafka.tools.StorageTool", "format", f"--cluster-id={self._identity}"]
+        command = ["java", "-XX:TieredStopAtLevel=1", "-cp", self._classes]
+        command += ["kafka.tools.StorageTool", "format", f"--cluster-id={self._identity}"]
         command += ["-c", str(properties)]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=_FORMAT_S)
         assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -6,8 +6,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+import psutil
 
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
@@ -86,6 +89,16 @@ class Part:
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
+
+    @contextmanager
+    def hung(self) -> Iterator[None]:
+        """While it is there and does nothing at all."""
+        self.send(signal.SIGSTOP)
+        try:
+            self.until(lambda: psutil.Process(self.pid).status() == psutil.STATUS_STOPPED, "it stops", _STOP_S)
+            yield
+        finally:
+            self.send(signal.SIGCONT)
 
 
 def die_with_parent() -> None:

@@ -9,13 +9,14 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient
 
+from penstock.catalog.source import Start
 from penstock.errors import SourceMissing, SourceRefused, SourceUnavailable, SourceUnfit
 from penstock.sources.contract import Attributes, Span
 from penstock.sources.kafka import KafkaSource
 from penstock.sources.kafka_credential import SECRET_OPTIONS
 from tests.concurrency.sessions import wait_until
 from tests.parts.kafka import PASSWORD, USER, Kafka
-from tests.sources.conformance import WRONG_PASSWORD, SourceConformance
+from tests.sources.conformance import WRONG_PASSWORD, PeekConformance, SourceConformance
 
 
 class KafkaRig:
@@ -26,6 +27,9 @@ class KafkaRig:
 
     def source(self) -> KafkaSource:
         return KafkaSource(self.broker.credential, topic=self.topic)
+
+    def peeking(self) -> KafkaSource:
+        return self.source()
 
     def source_elsewhere(self) -> KafkaSource:
         return KafkaSource(self.broker.credential, topics=[self.topic, "nowhere"])
@@ -203,3 +207,27 @@ def test_a_topic_removed_meanwhile_is_missing(rig: KafkaRig) -> None:
         rig.broker.delete_topic(rig.topic)
         with pytest.raises(SourceMissing):
             source.offsets("latest", (topic,))
+
+
+class TestKafkaShows(PeekConformance):
+    pass
+
+
+def test_looking_begins_where_a_runtime_would(rig: KafkaRig) -> None:
+    before = datetime.now(UTC)
+    rig.publish([b"%d" % number for number in range(8)])
+    rig.broker.publish(rig.topic, [(b"key", None, [("h", None)])])
+    rig.broker.delete_records(rig.topic, before=1)
+    with rig.source() as source:
+
+        def shown(limit: int, start: Start, **ledger: int) -> list[str]:
+            places = {f"{rig.topic}:{part[1:]}": offset for part, offset in ledger.items()}
+            return sorted(one.id.partition(":")[2] for one in source.peek(limit, start, places))
+
+        assert shown(100, Start()) == ["0:1", "0:2", "0:3", "0:4", "1:0", "1:1", "1:2", "1:3"]
+        assert shown(100, Start(), p0=4, p1=4) == ["0:4"]
+        assert shown(1, Start("latest"), p1=4) == ["0:4"]
+        assert shown(100, Start("timestamp", before - timedelta(hours=1)), p1=4) == ["0:1", "0:2", "0:3", "0:4"]
+        (last,) = source.peek(1, Start(), {f"{rig.topic}:0": 4, f"{rig.topic}:1": 4})
+        assert (last.key, last.body, last.attributes) == (b"key", None, (("h", None),))
+    assert rig.group_offsets("penstock-peek") == {}

@@ -15,12 +15,14 @@ import nkeys  # type: ignore[import-untyped]
 import pytest
 from nats.js.api import AckPolicy
 
+from penstock.catalog.source import Start
 from penstock.errors import SourceMissing, SourceRefused, SourceUnavailable, SourceUnfit
 from penstock.sources.contract import Attributes
 from penstock.sources.nats import NatsSource
+from tests.concurrency.sessions import wait_until
 from tests.parts.certificates import make_certificates
 from tests.parts.nats import Nats
-from tests.sources.conformance import QueueConformance
+from tests.sources.conformance import PeekConformance, QueueConformance
 
 
 class NatsRig:
@@ -31,6 +33,9 @@ class NatsRig:
 
     def source(self) -> NatsSource:
         return NatsSource(self.server.credential, stream=self.stream, consumer="penstock")
+
+    def peeking(self) -> NatsSource:
+        return self.source()
 
     def source_elsewhere(self) -> NatsSource:
         return NatsSource(self.server.credential, stream="nowhere", consumer="penstock")
@@ -313,3 +318,25 @@ def test_a_source_closed_under_a_call_leaves_nobody_waiting(rig: NatsRig) -> Non
 def _ask(source: NatsSource) -> None:
     with suppress(SourceUnavailable):
         source.backlog()
+
+
+class TestNatsShows(PeekConformance):
+    pass
+
+
+@pytest.mark.parametrize("retention", ["limits", "workqueue", "interest"])
+def test_looking_hands_nothing_out(retention: str, nats_server: Nats) -> None:
+    stream = f"S{uuid4().hex[:10]}"
+    nats_server.add_stream(stream, retention)
+    nats_server.add_consumer(stream, "penstock", filter_subject=f"{stream}.a")
+    for subject in "abab":
+        nats_server.publish(f"{stream}.{subject}", [(subject.encode(), ())])
+    with NatsSource(nats_server.credential, stream=stream, consumer="penstock") as source:
+        (first,) = source.fetch(1, 5)
+        source.acknowledge([first.ack])
+        wait_until(lambda: source.consumer_facts().ack_floor >= first.offset, "the floor has moved", 10)
+        assert [one.body for one in source.peek(10, Start(), {})] == [b"a"]
+        facts = source.consumer_facts()
+        assert (facts.num_pending, facts.num_ack_pending, facts.num_redelivered) == (1, 0, 0)
+        (left,) = source.fetch(10, 5)
+        assert (left.body, left.deliveries) == (b"a", 1)

@@ -1,16 +1,20 @@
 """What a source client is. Keep to this and the pipeline can read from it; tests/sources/conformance.py tries it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from penstock.catalog.source import Start
+from penstock.errors import SourceUnavailable
 
 Attributes = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a source hands over; bytes are as they were published."""
+    """What a source hands over; bytes are as they were published. `deliveries` is 0 where the source does not count."""
 
     part: str
     offset: int
@@ -29,6 +33,8 @@ class Span:
 
     `identity` changes when the part was removed and made again, since its offsets then mean other messages.
     `keeps`: a number is left out only where a message was removed, so that what lies before `first` unread is lost.
+    `retention_s`: after so long a message cannot come again; None where floors say so, or nothing does.
+    A source that does not number its messages gives them their time for an offset, and a `next` beyond all of them.
     """
 
     part: str
@@ -36,6 +42,20 @@ class Span:
     first: int
     next: int
     keeps: bool = False
+    retention_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Peeked:
+    """A message that was looked at and not taken. One of Kafka's may have no body, and headers without a value."""
+
+    part: str
+    offset: int
+    id: str
+    published_at: datetime
+    key: bytes | None
+    body: bytes | None
+    attributes: tuple[tuple[str | bytes, bytes | None], ...]
 
 
 class Source(Protocol):
@@ -57,8 +77,8 @@ class Queue(Source, Protocol):
     Handles (`Message.ack`) are text and work from any process, so that one may fetch and another acknowledge.
     """
 
-    def backlog(self) -> int:
-        """How many messages are not acknowledged yet, handed out or not."""
+    def backlog(self) -> int | None:
+        """How many messages are not acknowledged yet, handed out or not; None where the source does not say."""
 
     def floors(self) -> Mapping[str, int]:
         """Per part the offset up to which everything is acknowledged; nothing where the source does not know."""
@@ -71,3 +91,52 @@ class Queue(Source, Protocol):
 
     def give_back(self, handles: Iterable[str]) -> None:
         """Let the source hand these out again at once."""
+
+
+@runtime_checkable
+class Uncounted(Protocol):
+    """A queue that does not say how much waits: what is there is known when it is fetched."""
+
+    def answer(self, limit: int, wait_s: float) -> list[Message]:
+        """Up to `limit` messages, as many as the server gives at a time; none if none came within `wait_s`."""
+
+
+class Peekable(Protocol):
+    """A source whose messages can be looked at: nothing is acknowledged or moved by it, or kept from others."""
+
+    def peek(self, limit: int, start: Start, ledger: Mapping[str, int]) -> Iterator[Peeked]:
+        """Up to `limit` messages that a runtime would get next, or that the source would hand out next.
+
+        `ledger` has the next offset of each part a runtime has read; without one, `start` says where to begin.
+        """
+
+
+@runtime_checkable
+class Marking(Protocol):
+    """A queue that does not say how far it is acknowledged, and keeps a number for us by which we can tell.
+
+    It belongs to a ledger: the number of another one, which read here before, says nothing of ours.
+    """
+
+    def mark(self, ledger: str) -> int:
+        """The number it was last given; 0 where that was not by this ledger."""
+
+    def set_mark(self, ledger: str, number: int) -> None:
+        """Keep this number, if that is wanted."""
+
+    def rewind(self) -> bool:
+        """Hand out again all that it still holds, acknowledged or not; False where it holds only what is not."""
+
+
+def all_or_given_back(batch: Sequence[Message], give_back: Callable[[Iterator[str]], None]) -> Iterator[Message]:
+    """Those the caller did not want in the end are handed out again at once, not after their time."""
+    taken = 0
+    try:
+        for message in batch:
+            taken += 1
+            yield message
+    finally:
+        if taken < len(batch):
+            # else they come again when their time is over
+            with suppress(SourceUnavailable):
+                give_back(message.ack for message in batch[taken:])

@@ -3,12 +3,11 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
@@ -21,9 +20,12 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
+from penstock.catalog.source import Start
+from penstock.closing import Closing
 from penstock.errors import SourceError, SourceMissing, SourceRefused, SourceUnavailable, SourceUnfit
-from penstock.sources.contract import Span
+from penstock.sources.contract import Peeked, Span
 from penstock.sources.kafka_credential import KafkaCredential
+from penstock.sources.kafka_peek import records
 
 ANSWER_S = 15
 LOOK_S = 0.05
@@ -62,7 +64,7 @@ class Topic:
     partitions: tuple[int, ...]
 
 
-class KafkaSource:
+class KafkaSource(Closing):
     """Topics by name, or all whose whole name matches a pattern."""
 
     def __init__(
@@ -133,14 +135,29 @@ class KafkaSource:
             for name, part in end
         )
 
+    def peek(self, limit: int, start: Start, ledger: Mapping[str, int]) -> Iterator[Peeked]:
+        """Records by offset, in no group. Where reading would begin with what comes next, the newest there are."""
+        topics = self.topics()
+        first, end = self.offsets("earliest", topics), self.offsets("latest", topics)
+        begin = self.offsets(start.at, topics) if start.at is not None else dict(first)
+        if start.position == "latest":
+            begin = {part: offset - limit for part, offset in end.items()}
+        known = {part: ledger.get(f"{part[0]}:{part[1]}", offset) for part, offset in begin.items()}
+        return records(
+            self._credential.client_options(),
+            {part: max(offset, first[part]) for part, offset in known.items()},
+            end,
+            limit,
+        )
+
     def publish_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> None:
-        """Let tools that watch a group's lag see how far the ledger is. Nothing reads them back."""
+        """Say how far a group is: for tools that watch its lag, and for steps that poll with it, which begin there."""
         if not offsets:
             return
         give_up_at = time.monotonic() + ANSWER_S
         while (error := self._set_group_offsets(group, offsets)) is not None:
             if error.code() not in MOVING or time.monotonic() > give_up_at:
-                raise self._explained(error, f"offsets for the group {group}")
+                raise self.explained(error, f"offsets for the group {group}")
             time.sleep(AGAIN_S)
 
     def _set_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> KafkaError | None:
@@ -150,16 +167,25 @@ class KafkaSource:
         errors = (one.error for one in done[group].topic_partitions)
         return next((error for error in errors if error is not None), None)
 
+    def group_offsets(self, group: str, parts: Iterable[Partition]) -> Offsets:
+        """Where a group stands; a partition it has no offset of is left out."""
+        asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(*part) for part in parts])]
+        give_up_at = time.monotonic() + ANSWER_S
+        while True:
+            try:
+                return self._group_offsets(asked)
+            except SourceUnavailable as error:
+                if _code(error.__cause__) not in MOVING or time.monotonic() > give_up_at:
+                    raise
+            time.sleep(AGAIN_S)
+
+    def _group_offsets(self, asked: list[ConsumerGroupTopicPartitions]) -> Offsets:
+        found = self._answers(lambda client: client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S))
+        parts = [part for group in found.values() for part in group.topic_partitions]
+        return {(part.topic, part.partition): part.offset for part in parts if part.offset >= 0}
+
     def close(self) -> None:
         self._client = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _matching(self) -> list[str]:
         if self._pattern is None:
@@ -169,7 +195,7 @@ class KafkaSource:
         try:
             found = self._connected().list_topics(timeout=ANSWER_S).topics
         except KafkaException as error:
-            raise self._explained(error.args[0]) from error
+            raise self.explained(error.args[0]) from error
         return [name for name in found if re.fullmatch(self._pattern, name) and not name.startswith("__")]
 
     def _answers(self, ask: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> dict[Any, Any]:
@@ -190,25 +216,25 @@ class KafkaSource:
         refused = [error for error in self._heard if error.code() in REFUSED]
         down = [error for error in self._heard if error.code() == KafkaError._ALL_BROKERS_DOWN]
         if refused or (down and waited_s > GRACE_S):
-            raise self._explained((refused or down)[0])
+            raise self.explained((refused or down)[0])
 
     def _result(self, key: Any, future: "Future[Any]") -> Any:
         try:
             return future.result()
         except KafkaException as error:
-            raise self._explained(error.args[0], str(key)) from error
+            raise self.explained(error.args[0], str(key)) from error
 
     def _connected(self) -> AdminClient:
         if self._client is None:
             options: dict[str, Any] = dict(self._credential.client_options())
-            options |= {"error_cb": self._heard.append, "logger": _silent()}
+            options |= {"error_cb": self._heard.append, "logger": silent()}
             try:
                 self._client = AdminClient(options)
             except KafkaException as error:
                 raise SourceRefused(f"A credential for Kafka cannot be used: {error.args[0].str()}.") from error
         return self._client
 
-    def _explained(self, error: KafkaError, what: str = "") -> SourceError:
+    def explained(self, error: KafkaError, what: str = "") -> SourceError:
         """The named error; the next call connects anew."""
         self._client = None
         at, code = f"Kafka at {self._credential.bootstrap_servers}", error.code()
@@ -235,6 +261,10 @@ class KafkaSource:
         return (heard[-1] if heard else error).str().rstrip(".")
 
 
+def _code(error: BaseException | None) -> int | None:
+    return int(error.args[0].code()) if isinstance(error, KafkaException) else None
+
+
 def _offset_spec(at: Literal["earliest", "latest"] | datetime) -> Any:
     specs: Any = OffsetSpec
     if isinstance(at, datetime):
@@ -242,7 +272,7 @@ def _offset_spec(at: Literal["earliest", "latest"] | datetime) -> Any:
     return specs.earliest() if at == "earliest" else specs.latest()
 
 
-def _silent() -> logging.Logger:
+def silent() -> logging.Logger:
     """librdkafka logs every attempt to connect; the error that comes of them is raised."""
     logger = logging.getLogger("penstock.sources.kafka.wire")
     logger.addHandler(logging.NullHandler())

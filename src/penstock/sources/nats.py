@@ -2,18 +2,20 @@
 
 import asyncio
 import json
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 import nats.errors
 
+from penstock.catalog.source import Start
+from penstock.closing import Closing
 from penstock.errors import SourceError, SourceMissing, SourceUnavailable, SourceUnfit
-from penstock.sources.contract import Attributes, Message, Span
+from penstock.sources.contract import Attributes, Message, Peeked, Span, all_or_given_back
 from penstock.sources.nats_facts import NANOSECONDS, ConsumerFacts, add_command, answer, facts_of
 from penstock.sources.nats_wire import HANDLE, Arrived, Inlet, Wire
 
@@ -25,10 +27,11 @@ FETCH_BYTES = 64 * 2**20  # the largest message a NATS server can be told to acc
 ACKS_ON_THE_WAY = 2000
 _REREAD_WAIT_S = 60
 _REREAD_PENDING = 100_000
-ACK, NAK = b"+ACK", b"-NAK"
+ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NO_RESPONDERS = 503
+NO_MESSAGE = 10037
 # The server's ways to say that a request is over: nothing there, time is up, or the next one does not fit.
 OVER = (404, 408)
 CONFLICT = 409
@@ -36,7 +39,7 @@ TOO_LARGE = "MaxBytes"
 GONE = ("Consumer Deleted", "Consumer is push based")
 
 
-class NatsSource:
+class NatsSource(Closing):
     """One durable consumer. Connects when first asked, and again after the connection was lost."""
 
     def __init__(self, credential: Mapping[str, Any], *, stream: str, consumer: str) -> None:
@@ -75,7 +78,7 @@ class NatsSource:
         while left > 0:
             asked = min(left, FETCH_AT_ONCE)
             batch, is_cut = self._wire.call(self._pull(asked, wait), wait + 4 * ANSWER_S)
-            yield from self._all_or_given_back(batch)
+            yield from all_or_given_back(batch, self.give_back)
             if len(batch) < asked and not (is_cut and batch):
                 return
             left, wait = left - len(batch), 0
@@ -87,6 +90,23 @@ class NatsSource:
 
     def give_back(self, handles: Iterable[str]) -> None:
         self._settle_all(handles, NAK)
+
+    def terminate(self, handles: Iterable[str]) -> None:
+        """Let the source never hand these out again."""
+        self._settle_all(handles, TERM)
+
+    def peek(self, limit: int, start: Start, ledger: Mapping[str, int]) -> Iterator[Peeked]:
+        """Read from the stream itself, beyond the consumer's ack floor: the consumer does not hear of it."""
+        config = self._wire.call(self._ask(f"CONSUMER.INFO.{self._stream}.{self._consumer}"))["config"]
+        subjects = config.get("filter_subjects") or [config.get("filter_subject") or ">"]
+        following = self.consumer_facts().ack_floor + 1
+        for _ in range(limit):
+            found = [one for subject in subjects if (one := self._wire.call(self._stored(following, subject)))]
+            if not found:
+                return
+            first = min(found, key=lambda one: one.offset)
+            yield first
+            following = first.offset + 1
 
     @contextmanager
     def consumer_from(self, first: int) -> Iterator[str]:
@@ -115,26 +135,6 @@ class NatsSource:
     def close(self) -> None:
         self._wire.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _all_or_given_back(self, batch: list[Message]) -> Iterator[Message]:
-        """Those the caller did not want in the end are handed out again at once, not after ack_wait."""
-        taken = 0
-        try:
-            for message in batch:
-                taken += 1
-                yield message
-        finally:
-            if taken < len(batch):
-                with suppress(SourceUnavailable):
-                    self.give_back(message.ack for message in batch[taken:])
-
     async def _facts(self) -> ConsumerFacts:
         stream = await self._ask(f"STREAM.INFO.{self._stream}")
         consumer = await self._ask(f"CONSUMER.INFO.{self._stream}.{self._consumer}")
@@ -150,6 +150,24 @@ class NatsSource:
                 "Start the server with -js, or enable JetStream for the account."
             ) from error
         return answer(said.data, self._stream, self._consumer, self._wire.name)
+
+    async def _stored(self, sequence: int, subject: str) -> Peeked | None:
+        """The first message of a subject from a sequence on, as the stream keeps it."""
+        client = await self._wire.client()
+        question = json.dumps({"seq": sequence, "next_by_subj": subject}).encode()
+        said = await client.request(f"$JS.API.STREAM.MSG.GET.{self._stream}", question, timeout=ANSWER_S)
+        if json.loads(said.data).get("error", {}).get("err_code") == NO_MESSAGE:
+            return None
+        found = answer(said.data, self._stream, self._consumer, self._wire.name)["message"]
+        return Peeked(
+            part=self._stream,
+            offset=found["seq"],
+            id=str(found["seq"]),
+            published_at=datetime.fromisoformat(found["time"]),
+            key=found["subject"].encode(),
+            body=b64decode(found.get("data", "")),
+            attributes=_attributes(b64decode(found.get("hdrs", ""))),
+        )
 
     async def _pull(self, limit: int, wait_s: float) -> tuple[list[Message], bool]:
         """One request: what is there, or what is there when the first has come. It never outlives its call.
@@ -227,11 +245,24 @@ class NatsSource:
         return confirmed
 
 
-def _message(one: Arrived) -> Message:
+def place_of(handle: str) -> tuple[str, str, int]:
+    """The stream and the consumer of a handle, and the message's sequence."""
+    try:
+        stream, consumer, _, sequence, _, _ = _tokens(handle)
+        return stream, consumer, int(sequence)
+    except ValueError:
+        raise SourceUnfit(f"{handle[:100]!r} is no handle of a NATS message.") from None
+
+
+def _tokens(handle: str) -> list[str]:
     """The reply subject says all about a delivery: [domain, account,] stream, consumer, count, sequences, time."""
+    tokens = handle.split(".") if handle.startswith(HANDLE) else []
+    return tokens[2:8] if len(tokens) == 9 else tokens[4:10]
+
+
+def _message(one: Arrived) -> Message:
     handle = one.reply.decode()
-    tokens = handle.split(".")
-    stream, _, deliveries, sequence, _, nanoseconds = tokens[2:8] if len(tokens) == 9 else tokens[4:10]
+    stream, _, deliveries, sequence, _, nanoseconds = _tokens(handle)
     return Message(
         part=stream,
         offset=int(sequence),
