@@ -12,10 +12,11 @@ from penstock.pipeline.session import spark_session
 from tests.parts.jars import broker_jars, connector_jars
 from tests.parts.kafka import kafka_broker
 from tests.parts.nats import nats_server
+from tests.parts.pubsub import pubsub_server
 from tests.parts.shop import outbox, shop
 from tests.tree import ROOT
 
-__all__ = ["broker_jars", "connector_jars", "kafka_broker", "nats_server", "outbox", "shop"]
+__all__ = ["broker_jars", "connector_jars", "kafka_broker", "nats_server", "outbox", "pubsub_server", "shop"]
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import PenstockError
 from penstock.kernel.connection import Connection
+from penstock.pipeline.books import Place
+from penstock.pipeline.bound import Bound
 from penstock.pipeline.runtime import Runtime
 from tests.ingest.support import PATH
 from tests.sql.support import value
@@ -16,8 +18,8 @@ _END_S = 120
 
 
 class Holding:
-    def __init__(self, spark: SparkSession, database: str) -> None:
-        self._runtime = Runtime(spark, database, PATH)
+    def __init__(self, spark: SparkSession, place: Place, bound: Bound | None = None) -> None:
+        self._runtime = Runtime(spark, place, PATH, bound=bound or Bound())
         self._thread = Thread(target=self._run)
         self.error: PenstockError | None = None
 
@@ -32,9 +34,12 @@ class Holding:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._runtime.stop.set()
+        self.stop()
         self._thread.join(_END_S)
         assert not self.is_running, "the runtime did not stop"
+
+    def stop(self) -> None:
+        self._runtime.stop.set()
 
     def _run(self) -> None:
         try:

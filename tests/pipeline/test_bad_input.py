@@ -13,7 +13,7 @@ from penstock.catalog.subscription import SubscriptionSpec
 from penstock.errors import DataLoss, SourceError, SourceMissing, SourceRefused, SourceUnavailable, SourceUnfit
 from penstock.kernel import catalog, executions, subscriptions
 from penstock.kernel.connection import Connection
-from penstock.worker.tools.steps import envelope
+from penstock.worker.envelope import envelope
 from tests.concurrency.sessions import wait_until
 from tests.ingest.support import PATH, PLAYBOOK
 from tests.pipeline import places, subscribing

@@ -60,11 +60,11 @@ def _put(
 ) -> Batch:
     """Stage one message as the batch with this number."""
     lane = number % len(committer.stages)
-    share = Share(f"a{number}", lane, 1 + lie, {part: number}, {part: number + 1})
+    share = Share(lane, {f"a{number}": 1 + lie}, {part: number}, {part: number + 1})
     db.execute(
-        f"insert into penstock.{committer.stages[lane]} (attempt, part, source_offset, identity, message_id, body,"
+        f"insert into penstock.{committer.stages[lane].name} (attempt, part, source_offset, identity, message_id, body,"
         " attributes, ack) values (%s, %s, %s, %s, %s, '{}', '[]', %s)".encode(),
-        [share.attempt, part, number, f"{part}:{number}", str(number), ack],
+        [f"a{number}", part, number, f"{part}:{number}", str(number), ack],
     )
     return Batch(number, [share])
 

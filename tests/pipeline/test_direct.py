@@ -37,6 +37,7 @@ def messages(spark: SparkSession, channels: list[list[Attribute]]) -> DataFrame:
         F.lit(b"body").alias("body"),
         F.transform("sent", attribute).alias("attributes"),
         F.lit(None).cast("string").alias("ack"),
+        F.lit(None).cast("int").alias("delivery_attempt"),
     )
 
 

@@ -22,6 +22,12 @@ from tests.sql.support import rows, value
 
 subscribe = subscribing.subscribe
 
+NEXT_OFFSET = "select next_offset from penstock.ingest_position"
+MOVING = (
+    "select count(*) from pg_stat_activity where application_name = 'penstock runtime' and wait_event_type = 'Lock'"
+    " and query ~ 'fn_ingest_commit' and datname = current_database()"
+)
+
 
 @pytest.fixture
 def prefix(kafka_broker: Kafka) -> Iterator[str]:
@@ -75,19 +81,36 @@ def test_the_ledger_passes_the_marks_of_transactions(
 ) -> None:
     kafka_broker.add_topic(prefix)
     subscribe(kafka_broker.credential, source="kafka", topic=prefix, runtime={"trigger_ms": 200})
-    options = {"bootstrap.servers": kafka_broker.credential["bootstrap_servers"], "transactional.id": prefix}
-    producer = Producer(options | {"log_level": 0})
-    producer.init_transactions(60)
+    producer = kafka_broker.transactional(prefix)
     with Holding(spark, database):
         for commits in (True, False, True):
             _transaction(producer, prefix, commits=commits)
         wait_until(lambda: subscriptions.show(db, PATH).executions == 10, "what was committed is read", 120)
         # ten records, five that were taken back, and three marks
-        next_offset = "select next_offset from penstock.ingest_position"
-        wait_until(lambda: value(db, next_offset) == 18, "the ledger is behind the last mark", 60)
+        wait_until(lambda: value(db, NEXT_OFFSET) == 18, "the ledger is behind the last mark", 60)
     _transaction(producer, prefix)
     run_once(spark, database)
-    assert (subscriptions.show(db, PATH).executions, value(db, next_offset)) == (15, 24)
+    assert (subscriptions.show(db, PATH).executions, value(db, NEXT_OFFSET)) == (15, 24)
+
+
+def test_a_runtime_whose_row_is_held_waits_for_it_with_no_mark(
+    spark: SparkSession, db: Connection, database: str, kafka_broker: Kafka, prefix: str, subscribe: Subscribe
+) -> None:
+    kafka_broker.add_topic(prefix)
+    subscribe(kafka_broker.credential, source="kafka", topic=prefix, runtime={"trigger_ms": 200})
+    producer = kafka_broker.transactional(prefix)
+    with Holding(spark, database):
+        _transaction(producer, prefix)
+        wait_until(lambda: rows(db, NEXT_OFFSET) == [(6,)], "the ledger is behind the first mark", 120)
+        with connect(database) as other, other.transaction():
+            other.execute("set local idle_in_transaction_session_timeout = 0")
+            other.execute("select from penstock.subscription_runtime for update")
+            _transaction(producer, prefix, commits=False)
+            wait_until(lambda: value(db, MOVING) == 1, "the ledger is to follow", 120)
+            subscriptions.move(db, PATH, "pause")
+            wait_until(lambda: not spark.streams.active, "the query has ended", 120)
+        subscriptions.move(db, PATH, "resume")
+        wait_until(lambda: value(db, NEXT_OFFSET) == 12, "the ledger is behind the second mark", 120)
 
 
 def _transaction(producer: Producer, topic: str, *, commits: bool = True) -> None:

@@ -14,11 +14,10 @@ import structlog
 from penstock import hosts
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.errors import PenstockError, SchemaMissing, SourceChanged, SourceUnfit
-from penstock.kernel import runtimes, subscriptions
-from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
+from penstock.pipeline.books import Books, Place, opened
 from penstock.pipeline.handover import Answer, Batch, Inlet, Share
-from penstock.sources.contract import Queue, Source
+from penstock.sources.contract import Marking, Queue, Source
 from penstock.sources.kafka import KafkaSource
 from penstock.sources.opening import open_source
 
@@ -38,6 +37,9 @@ class Terms:
     token: int
     # part, or its topic, to what makes it that one
     identities: Mapping[str, str]
+    # no more messages than this are committed
+    most: int | None = None
+    ledger: str = ""
 
     @property
     def per_s(self) -> int:
@@ -49,7 +51,7 @@ class Terms:
 
         A queue counts what is not acknowledged yet as its backlog, and limits count what is not committed.
         """
-        return 1 if self.spec.is_queue or self.spec.max_in_flight() or self.per_s else 2
+        return 1 if self.spec.is_queue or self.spec.max_in_flight() or self.per_s or self.most else 2
 
 
 class Committer:
@@ -59,28 +61,33 @@ class Committer:
     last thing it does: whatever was staged is read again, from the ledger.
     """
 
-    def __init__(self, terms: Terms, database_url: str, folder: Path) -> None:
+    def __init__(self, terms: Terms, place: Place, folder: Path) -> None:
         self._terms = terms
-        self._database_url = database_url
+        self._place = place
         # for all batches: a server that was started again may be an older copy, and only a start from the ledger asks
-        self._connection = connect(database_url, application="penstock commit")
+        self._books = opened(place, terms.spec.path, "penstock commit")
         try:
-            self.stages = [
-                runtimes.stage_open(self._connection, terms.spec.path, terms.token, lane) for lane in range(terms.lanes)
-            ]
+            self.stages = [self._books.stage_open(terms.token, lane) for lane in range(terms.lanes)]
             self._inlet = Inlet(folder)
         except PenstockError:
-            self._connection.close()
+            self._books.close()
             raise
         self.address = self._inlet.address
         # the last batch that is committed, by Spark's number, and where its parts ended
         self.done = -1
         self.reached: dict[str, int] = {}
+        # messages committed that were not known already, and whether no more are wanted, or the next batch is too large
+        self.made = 0
+        self.has_enough = False
+        self._is_beyond = False
         # whether the last batch found no room under max_in_flight for another
         self.is_full = False
         self.failure: Exception | None = None
         self._source: Source | None = None
+        # after how long a message of a part cannot come again, where its source says so
+        self._retention_s: dict[str, int | None] = {}
         self._is_busy = False
+        self._is_given_up = False
         self._turn = Condition()
         self._last = Event()
         self._enough = Event()
@@ -96,6 +103,8 @@ class Committer:
     ) -> None:
         """What is being committed may end; if it does not, it is given up, and the next token fences it off."""
         self.refuse()
+        if self._is_given_up:
+            return
         self._thread.join(_END_S)
         if self._thread.is_alive():
             self.give_up()
@@ -103,9 +112,10 @@ class Committer:
     def give_up(self) -> None:
         """End the commit under way, which may wait for a lock that nobody lets go of."""
         log.warning("a commit is given up", subscription=self._terms.spec.path)
+        self._is_given_up = True
         self.refuse()
         try:
-            self._connection.cancel_safe(timeout=_CANCEL_S)
+            self._books.cancel(_CANCEL_S)
         except Exception as error:
             log.warning("it cannot be cancelled", subscription=self._terms.spec.path, error=str(error))
         self._thread.join(_CANCEL_S)
@@ -130,6 +140,16 @@ class Committer:
     def is_queue(self) -> bool:
         return self._terms.spec.is_queue
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is committed: one batch has failed, or there were enough."""
+        return self.failure is not None or self.has_enough
+
+    @property
+    def has_refused(self) -> bool:
+        """Whether Spark was told that a batch is not committed."""
+        return self.failure is not None or self._is_beyond
+
     def is_settled(self, wait_s: float) -> bool:
         """Whether nothing is being committed, or nothing any more within this time."""
         with self._turn:
@@ -143,7 +163,7 @@ class Committer:
             self.failure = error
         finally:
             self._inlet.close()
-            self._connection.close()
+            self._books.close()
             if self._source is not None:
                 self._source.close()
 
@@ -154,6 +174,11 @@ class Committer:
             return
         if self._enough.is_set():
             answer.refused("the runtime is to stop: the batch is read again from the ledger")
+            return
+        if self._is_too_large(batch):
+            # not before the runtime ends the query: what Spark would fail with is no failure
+            self._enough.wait(_END_S)
+            answer.refused("it has more messages than are wanted: the batch is read again from the ledger")
             return
         if self.failure is not None:
             answer.refused(f"an earlier batch was not committed: {self.failure}")
@@ -174,11 +199,20 @@ class Committer:
                 self._is_busy = False
                 self._turn.notify_all()
 
+    def _is_too_large(self, batch: Batch) -> bool:
+        most = self._terms.most
+        is_beyond = self.has_enough or (most is not None and self.made + batch.rows > most)
+        self.has_enough = self._is_beyond = is_beyond
+        return is_beyond
+
     def _commit(self, batch: Batch) -> None:
         began = time.monotonic()
         if batch.shares:
             self._make_executions(batch)
         self.done = batch.number
+        if self.made == self._terms.most:
+            self.has_enough = True
+            self.say_last()
         self._await_room(began, batch.rows)
 
     def _make_executions(self, batch: Batch) -> None:
@@ -190,41 +224,53 @@ class Committer:
         else:
             self._check_topics()
         positions = self._positions(shares, floors)
-        expected = {one.attempt: one.rows for one in shares}
-        lane = shares[0].lane
-        runtimes.commit(self._connection, terms.spec.path, terms.token, positions, expected, lane)
+        expected = {attempt: rows for one in shares for attempt, rows in one.staged.items()}
+        stage = self.stages[shares[0].lane]
+        report = self._books.commit(terms.token, positions, expected, stage.lane)
+        self.made += report.executions + report.deduplicated + report.dead_lettered
         self.reached = self.reached | {part: int(at["next"]) for part, at in positions.items()}
         if terms.spec.is_queue:
-            self._queue().acknowledge(self._handles(self._connection, shares))
-        runtimes.stage_clear(self._connection, terms.spec.path, terms.token, lane)
+            self._mark()
+            self._queue().acknowledge(self._handles(self._books, shares))
+        self._books.stage_clear(stage)
+
+    def _mark(self) -> None:
+        """Before the acknowledgement: whoever finds the mark with an older database knows what that has not seen."""
+        queue = self._queue()
+        if isinstance(queue, Marking):
+            queue.set_mark(self._terms.ledger, self._books.batches())
 
     def _give_back(self, batch: Batch) -> None:
         """So that they come again at once; those that cannot be given back come when the queue has waited enough."""
         try:
             # the other connection may be why they were not committed
-            with connect(self._database_url, application="penstock abort") as connection:
-                handles = self._handles(connection, batch.shares)
+            with opened(self._place, self._terms.spec.path, "penstock abort") as books:
+                handles = self._handles(books, batch.shares)
             self._queue().give_back(handles)
         except Exception as error:
             is_gone = isinstance(error, SchemaMissing)
             said = "the staging table is gone, and with it what they are" if is_gone else str(error)
             log.warning("messages come again later", subscription=self._terms.spec.path, reason=said)
 
-    def _handles(self, connection: Connection, shares: list[Share]) -> list[str]:
-        return runtimes.staged_acks(connection, self.stages[shares[0].lane], [one.attempt for one in shares])
+    def _handles(self, books: Books, shares: list[Share]) -> list[str]:
+        attempts = [attempt for one in shares for attempt in one.staged]
+        return books.staged_acks(self.stages[shares[0].lane], attempts)
 
     def _positions(self, shares: list[Share], floors: Mapping[str, int]) -> dict[str, Json]:
         nexts: Counter[str] = Counter()
         for one in shares:
             for part, following in one.nexts.items():
                 nexts[part] = max(nexts[part], following)
-        # a queue's floor may be beyond the last message for us
-        return {
-            part: {"identity": self._identity(part), "next": max(following, floors[part] + 1), "floor": floors[part]}
-            if part in floors
-            else {"identity": self._identity(part), "next": following}
-            for part, following in nexts.items()
-        }
+        return {part: self._position(part, following, floors.get(part)) for part, following in nexts.items()}
+
+    def _position(self, part: str, following: int, floor: int | None) -> Json:
+        at: Json = {"identity": self._identity(part), "next": following}
+        if floor is not None:
+            # a queue's floor may be beyond the last message for us
+            at |= {"next": max(following, floor + 1), "floor": floor}
+        if self._retention_s.get(part) is not None:
+            at["keep_s"] = self._retention_s[part]
+        return at
 
     def _check_topics(self) -> None:
         """Spark's connector knows a topic by its name: one made again that has outgrown the old offsets passes it."""
@@ -240,10 +286,10 @@ class Committer:
 
         Nothing is committed then, and the runtime starts again, with the ledger held against what is there now.
         """
-        known = subscriptions.positions(self._connection, self._terms.spec.path)
-        ledger = {at.part: at.next_offset for at in known}
+        ledger = self._books.nexts()
         for span in self._queue().spans():
             self._check_identity(span.part, span.identity)
+            self._retention_s[span.part] = span.retention_s
             first = min((one.firsts.get(span.part, span.first) for one in shares), default=span.first)
             if span.keeps and ledger.get(span.part, span.first) < min(first, span.first):
                 raise SourceChanged(f"{span.part} has removed messages before they were read: nothing was committed")
@@ -265,7 +311,7 @@ class Committer:
         in_flight = terms.spec.max_in_flight()
         is_full = False
         while (in_flight or time.monotonic() < until) and not self._last.is_set():
-            room = runtimes.room(self._connection, terms.spec.path, terms.token, in_flight or _NO_LIMIT)
+            room = self._books.room(terms.token, in_flight or _NO_LIMIT)
             if 0 <= room < terms.spec.batch():
                 self.is_full = is_full = True
             if room >= terms.spec.batch() and time.monotonic() >= until:

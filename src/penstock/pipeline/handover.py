@@ -21,13 +21,19 @@ _LOOK_S = 0.5
 
 @dataclass
 class Share:
-    """What one task attempt has put into a staging table, with the first and next offset of each part."""
+    """What one task attempt has put into a staging table, with the first and next offset of each part.
 
-    attempt: str
+    `staged` has its rows by the name they stand under there: the attempt's, or one for each chunk of them.
+    """
+
     lane: int
-    rows: int = 0
+    staged: dict[str, int] = field(default_factory=dict)
     firsts: dict[str, int] = field(default_factory=dict)
     nexts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        return sum(self.staged.values())
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ from uuid import UUID
 
 import structlog
 
-from penstock.errors import Busy, PenstockError, RuntimeReplaced
-from penstock.kernel import runtimes, subscriptions
-from penstock.kernel.connection import Connection, connect
+from penstock.errors import Busy, PenstockError, RuntimeReplaced, TokenRefused
 from penstock.kernel.runtimes import Lease
+from penstock.pipeline.books import Books, Place, opened
 from penstock.pipeline.lag import Lag
 
 log = structlog.get_logger("penstock.runtime")
@@ -22,14 +21,15 @@ _LOCK_MS = 500
 class Keeper:
     """Renews the lease every second, and hears from it what the subscription's state is."""
 
-    def __init__(self, url: str, path: str, incarnation: UUID, lease: Lease) -> None:
+    def __init__(self, place: Place, path: str, incarnation: UUID, lease: Lease) -> None:
         self.lease = lease
         self.source_is_down = False
-        self._url = url
+        self._place = place
         self._path = path
         self._incarnation = incarnation
         self._end = Event()
-        self._replaced: RuntimeReplaced | None = None
+        # why it is not to be held any more, whoever asks again
+        self._over: RuntimeReplaced | TokenRefused | None = None
         self._lag: Lag | None = None
         self._turn = Lock()
         self._looking = Lock()
@@ -50,20 +50,32 @@ class Keeper:
             thread.join()
 
     def check(self) -> None:
-        if self._replaced is not None:
-            raise self._replaced
+        if self._over is not None:
+            raise self._over
 
-    def retake(self, connection: Connection) -> Lease:
+    def retake(self, books: Books) -> Lease:
         """A new token, by the newest version; refused once somebody else has taken the subscription."""
         with self._turn:
-            runtimes.lease(connection, self._path, self._incarnation, self.lease.token)
-            self.lease = runtimes.lease(connection, self._path, self._incarnation)
+            try:
+                books.lease(self._incarnation, self.lease.token)
+            except RuntimeReplaced as error:
+                self._over = error
+                raise
+            self.lease = books.lease(self._incarnation)
             return self.lease
 
-    def latest(self, connection: Connection) -> Lease:
+    def release(self, books: Books) -> str:
+        """Give the place back; the state the subscription is left in."""
+        try:
+            return books.release(self.lease.token)
+        except RuntimeReplaced:
+            # by itself, where the answer of a take was lost
+            return books.release(self.latest(books).token)
+
+    def latest(self, books: Books) -> Lease:
         """Renewed at this moment where that can be done, else as it was heard last."""
         with suppress(PenstockError):
-            self._hold(connection)
+            self._hold(books)
         return self.lease
 
     def watch(self, lag: Lag | None) -> None:
@@ -74,29 +86,28 @@ class Keeper:
     def _run(self) -> None:
         while not self._end.is_set():
             try:
-                with connect(self._url, application="penstock lease") as connection:
-                    self._renew(connection)
-            except RuntimeReplaced as error:
-                self._replaced = error
+                with opened(self._place, self._path, "penstock lease", _LOCK_MS) as books:
+                    self._renew(books)
+            except (RuntimeReplaced, TokenRefused) as error:
+                self._over = error
                 return
             except Exception as error:
                 # whatever it is: without this thread the runtime would be deaf, and lose its place
                 log.warning("the lease could not be renewed", subscription=self._path, error=str(error))
                 self._end.wait(_RENEW_S)
 
-    def _renew(self, connection: Connection) -> None:
-        connection.execute(f"set lock_timeout = {_LOCK_MS}".encode())
+    def _renew(self, books: Books) -> None:
         while not self._end.wait(_RENEW_S):
             backlog, self._backlog = self._backlog, None
             try:
-                self._hold(connection, backlog)
+                self._hold(books, backlog)
             except Busy:
                 # a commit has the runtime's row, and nobody takes the place meanwhile; the state is in another
-                self.lease = replace(self.lease, state=subscriptions.show(connection, self._path).state)
+                self.lease = replace(self.lease, state=books.state())
 
-    def _hold(self, connection: Connection, backlog: int | None = None) -> None:
+    def _hold(self, books: Books, backlog: int | None = None) -> None:
         with self._turn:
-            self.lease = runtimes.lease(connection, self._path, self._incarnation, self.lease.token, backlog)
+            self.lease = books.lease(self._incarnation, self.lease.token, backlog)
 
     def _look(self) -> None:
         while not self._end.wait(_RENEW_S):

@@ -34,7 +34,6 @@ class Progress:
         self._done = done
         self._is_limited = False
         self._is_full = False
-        self._passed: int | None = None
         # assigned whole: two threads look
         self._known: tuple[int | None, dict[str, int]] = (None, {})
 
@@ -44,21 +43,14 @@ class Progress:
         Beyond its last message there may be marks of transactions. Nothing for a queue, whose offsets count what was
         asked for.
         """
-        return self._look()[1]
-
-    def new_ends(self) -> dict[str, int]:
-        """The same, once per batch."""
-        number, ends = self._look()
-        if number == self._passed:
-            return {}
-        self._passed = number
-        return ends
-
-    def _look(self) -> tuple[int | None, dict[str, int]]:
         last = self._query.lastProgress
         if last is not None and self._known[0] != last["batchId"] <= self._done():
             self._known = (last["batchId"], _ends(last["sources"][0]["endOffset"]))
-        return self._known
+        return self._known[1]
+
+    def has_data(self) -> bool:
+        """Whether a batch is under way that has something to read."""
+        return bool(self._query.status["isDataAvailable"])
 
     def has_filled_up(self, is_full: bool) -> bool:
         """True once per engagement of max_in_flight."""
@@ -84,15 +76,19 @@ def lag_of(spec: SubscriptionSpec, source: Source, progress: Progress) -> Lag:
     """A look at the backlog, given the ledger; None where the source was just asked."""
     if isinstance(spec.options, KafkaOptions) and isinstance(source, KafkaSource):
         return _KafkaLag(spec.options.group, source, progress)
-    return _QueueLag(cast(Queue, source))
+    return _QueueLag(cast(Queue, source), progress)
 
 
 class _QueueLag:
-    def __init__(self, source: Queue) -> None:
+    """Of a queue that does not count, one message at least while a batch is under way: so a stall is noticed."""
+
+    def __init__(self, source: Queue, progress: Progress) -> None:
         self._source = source
+        self._progress = progress
 
     def __call__(self, ledger: Mapping[str, Json]) -> int | None:
-        return self._source.backlog()
+        backlog = self._source.backlog()
+        return int(self._progress.has_data()) if backlog is None else backlog
 
 
 class _KafkaLag:

@@ -14,6 +14,7 @@ ENVELOPE = (
     "body",
     "attributes",
     "ack",
+    "delivery_attempt",
 )
 NORMALISED = (*ENVELOPE, "attributes_json", "headers")
 # The same headers as `header` finds them: folded keys and values of a plain message, and the map of one that is not.

@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
 
+from penstock.catalog.source import KafkaOptions
+from penstock.catalog.subscription import SubscriptionSpec
 from penstock.model import Json
-from penstock.sources.contract import Span
+from penstock.sources.contract import Source, Span
+from penstock.sources.kafka import KafkaSource
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,15 @@ def ahead(ledger: Mapping[str, Json], identities: Mapping[str, str], floors: Map
     )
 
 
+def beyond_mark(offsets: Mapping[str, int], mark: int, batches: int) -> tuple[Loss, ...]:
+    """The same of a source that only keeps the number of the last batch: nobody can say which messages they were.
+
+    The copy may be from before the first batch, and its ledger empty: `offsets` is where reading would begin.
+    """
+    behind = mark > batches
+    return tuple(Loss(part, "acknowledged_beyond_the_ledger", at, None) for part, at in offsets.items() if behind)
+
+
 def ranges(losses: tuple[Loss, ...]) -> str:
     """In words."""
     return "; ".join(
@@ -98,3 +112,12 @@ def _loss(span: Span, identity: str, following: int) -> Loss | None:
 
 def _after(loss: Loss, span: Span) -> int:
     return span.next if loss.reason == "source_went_back" else span.first
+
+
+def first_offsets(spec: SubscriptionSpec, source: Source) -> dict[str, int]:
+    """Where a topic is read from the first time, if not from its beginning."""
+    if not isinstance(spec.options, KafkaOptions) or spec.start.position in ("earliest", "ledger"):
+        return {}
+    assert isinstance(source, KafkaSource)
+    at: datetime | Literal["latest"] = spec.start.at or "latest"
+    return {f"{topic}:{part}": offset for (topic, part), offset in source.offsets(at).items()}

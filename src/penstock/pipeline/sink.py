@@ -6,7 +6,7 @@ only. The runtime's committer does the rest.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from uuid import uuid4
 
 import pyarrow as pa
@@ -18,7 +18,9 @@ from pyspark.sql.types import StructType
 from penstock import hosts
 from penstock.errors import SettingsError
 from penstock.kernel.connection import lasting
+from penstock.pipeline.books import Server
 from penstock.pipeline.handover import Batch, Share, hand_over
+from penstock.pipeline.outlet import Outlet
 
 NAME = "penstock_ingest"
 _BATCH_ID = "streaming.sql.batchId"
@@ -33,13 +35,19 @@ class SinkOptions:
     handover: str
     # whether messages of an aborted batch are given back to their source
     is_queue: bool
+    # where tasks put their rows that cannot reach the database
+    outlet: Outlet | None = None
 
     def to_spark(self) -> dict[str, str]:
-        return {"sink": json.dumps(vars(self))}
+        return {"sink": json.dumps(asdict(self))}
 
     @classmethod
     def from_spark(cls, options: dict[str, str]) -> "SinkOptions":
-        return cls(**json.loads(options["sink"]))
+        told = json.loads(options["sink"])
+        outlet = told.pop("outlet")
+        if outlet is None:
+            return cls(**told)
+        return cls(**told, outlet=Outlet(Server(**outlet.pop("server")), **outlet))
 
 
 class IngestSink(DataSource):
@@ -63,14 +71,18 @@ class IngestWriter(DataSourceStreamArrowWriter):
         self._options = options
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
-        stages = self._options.stages
-        lane = _batch_id() % len(stages)
-        share = Share(uuid4().hex, lane)
-        batches = _counted(iterator, share)
+        stages, outlet = self._options.stages, self._options.outlet
+        attempt = uuid4().hex
+        share = Share(_batch_id() % len(stages))
+        batches = _measured(iterator, share)
+        if outlet is not None:
+            share.staged.update(outlet.stage(share.lane, attempt, batches))
+            return Staged(share)
         first = next(batches, None)
         if first is not None:
-            reader = pa.RecordBatchReader.from_batches(first.schema, _chain(first, batches))
-            _stage(stages[lane], reader)
+            rows = _named(attempt, _chain(first, batches), share)
+            schema = pa.schema([("attempt", pa.string()), *first.schema])
+            _stage(stages[share.lane], pa.RecordBatchReader.from_batches(schema, rows))
         return Staged(share)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
@@ -125,20 +137,26 @@ def _connection(url: str) -> dbapi.Connection:
     return _kept[url]
 
 
-def _counted(iterator: Iterator[pa.RecordBatch], share: Share) -> Iterator[pa.RecordBatch]:
-    """The batches with their attempt, counted as they go by."""
+def _measured(iterator: Iterator[pa.RecordBatch], share: Share) -> Iterator[pa.RecordBatch]:
+    """The batches, with where each part begins and ends noted as they go by."""
     for batch in iterator:
         if not batch.num_rows:
             continue
-        share.rows += batch.num_rows
         ends = pa.table(batch).group_by("part").aggregate([("source_offset", "min"), ("source_offset", "max")])
         for row in ends.to_pylist():
             part, first, last = row["part"], row["source_offset_min"], row["source_offset_max"]
             share.firsts[part] = min(share.firsts.get(part, first), first)
             share.nexts[part] = max(share.nexts.get(part, 0), last + 1)
-        attempt = pa.array([share.attempt]).take(pa.array([0] * batch.num_rows))
+        yield batch
+
+
+def _named(attempt: str, batches: Iterator[pa.RecordBatch], share: Share) -> Iterator[pa.RecordBatch]:
+    """The batches with their attempt, counted as they go by."""
+    for batch in batches:
+        share.staged[attempt] = share.staged.get(attempt, 0) + batch.num_rows
+        names = pa.array([attempt]).take(pa.array([0] * batch.num_rows))
         yield pa.RecordBatch.from_arrays(
-            [attempt, *batch.columns], schema=pa.schema([("attempt", pa.string()), *batch.schema])
+            [names, *batch.columns], schema=pa.schema([("attempt", pa.string()), *batch.schema])
         )
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.catalog.subscription import SubscriptionSpec
+from penstock.errors import QueryFailed
 from penstock.model import Json
 from penstock.pipeline.admit import admit
 from penstock.pipeline.direct import direct
@@ -20,7 +21,7 @@ from penstock.pipeline.session import make_active
 from penstock.pipeline.sink import NAME, IngestSink, SinkOptions
 from penstock.routing import rules_of
 
-TASKS = 2
+_TASKS = 2
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,12 @@ class Stream:
         make_active(spark)
         spark.dataSource.register(IngestSink)
         identities = self.starts.identities if self.spec.is_queue else None
+        lanes = self.spec.path if self.spec.makes_lanes else None
         writer = (
             self._read(spark)
             .transform(normalise)
             .transform(direct(rules_of(self.spec)))
-            .transform(admit(identities))
+            .transform(admit(identities, by_id=not self.spec.is_numbered, lanes=lanes))
             .writeStream.format(NAME)
             .queryName(self.spec.path)
             .options(**self.sink.to_spark())
@@ -59,5 +61,19 @@ class Stream:
 
     def _read(self, spark: SparkSession) -> DataFrame:
         if self.spec.is_queue:
-            return read_queue(spark, self.content, self.batch, TASKS, self.sink.handover)
+            return read_queue(spark, self.content, self.batch, tasks_of(self.spec), self.sink.handover)
         return read_kafka(spark, self.spec, self.credential, self.starts.offsets, self.batch)
+
+
+def tasks_of(spec: SubscriptionSpec) -> int:
+    """How many fetch side by side. What has an order keeps it: what two tasks write lies as they happen to come."""
+    return 1 if spec.makes_lanes else _TASKS
+
+
+def failure_of(text: str) -> QueryFailed:
+    """Why a query has ended: the line that says so, of Spark's many."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("penstock.errors.")] or [
+        line for line in lines if "Caused by" in line
+    ]
+    return QueryFailed((causes[-1] if causes else lines[0] if lines else "the query ended")[:1000])

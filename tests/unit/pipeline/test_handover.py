@@ -9,7 +9,7 @@ import pytest
 from penstock.errors import NotTaken, SettingsError
 from penstock.pipeline.handover import Answer, Batch, Inlet, Share, hand_over, is_last
 
-BATCH = Batch(7, [Share("a", 1, 3, {"t:0": 4}, {"t:0": 7}), Share("b", 1, 1, {"t:1": 0}, {"t:1": 1})])
+BATCH = Batch(7, [Share(1, {"a": 3}, {"t:0": 4}, {"t:0": 7}), Share(1, {"b": 1}, {"t:1": 0}, {"t:1": 1})])
 LONG_S = 30
 
 

@@ -23,19 +23,17 @@ def test_a_batch_that_is_not_committed_yet_has_no_end() -> None:
     progress = Progress(cast(StreamingQuery, query), None, lambda: done[0])
     assert progress.ends() == {}
     query.says(0, 10)
-    assert progress.new_ends() == {}
+    assert progress.ends() == {}
     done[0] = 0
-    assert progress.new_ends() == {"t:0": 10}
-    assert progress.new_ends() == {}
+    assert progress.ends() == {"t:0": 10}
     query.says(1, 20)
-    assert (progress.ends(), progress.new_ends()) == ({"t:0": 10}, {})
+    assert progress.ends() == {"t:0": 10}
     done[0] = 1
-    assert progress.new_ends() == {"t:0": 20}
+    assert progress.ends() == {"t:0": 20}
 
 
 def test_a_batch_that_spark_has_not_told_of_yet_changes_nothing() -> None:
     query = _Query()
     progress = Progress(cast(StreamingQuery, query), None, lambda: 5)
     query.says(4, 40)
-    assert progress.new_ends() == {"t:0": 40}
-    assert progress.new_ends() == {}
+    assert progress.ends() == {"t:0": 40}

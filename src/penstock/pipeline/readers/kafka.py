@@ -57,4 +57,5 @@ def _envelope(records: DataFrame) -> DataFrame:
         F.col("value").alias("body"),
         F.col("headers").alias("attributes"),
         F.lit(None).cast("string").alias("ack"),
+        F.lit(None).cast("int").alias("delivery_attempt"),
     )
