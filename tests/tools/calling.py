@@ -1,12 +1,14 @@
 """Calls of tools as the engine makes them: a job, filled-in settings, args, and what a worker shares with its tools."""
 
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from penstock.credentials import read_credentials
 from penstock.jobs import Job
+from penstock.kernel import health
 from penstock.model import Claim, Facts
 from penstock.worker.link import Link, LinkPool
 from penstock.worker.tools.contract import Call, Services
@@ -45,8 +47,15 @@ class Caller:
         with open(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(text)
 
-    def __call__(self, settings: dict[str, Any], args: dict[str, Any] | None = None, job: Job | None = None) -> Call:
-        return Call(job or a_job(), settings, args or {}, self.services)
+    def __call__(
+        self,
+        settings: dict[str, Any],
+        args: dict[str, Any] | None = None,
+        job: Job | None = None,
+        written: Mapping[str, Any] | None = None,
+    ) -> Call:
+        """`written` are the keys before their templates were filled in, if they had any."""
+        return Call(job or a_job(), settings, args or {}, self.services, {**settings, **(written or {})})
 
     def close(self) -> None:
         for link in self._opened:
@@ -55,3 +64,8 @@ class Caller:
     def _open(self, database: str, part: str) -> Link:
         self._opened.append(Link(database, f"test {part}"))
         return self._opened[-1]
+
+
+def now_ms(caller: Caller) -> int:
+    """By the database's clock, which handles go by."""
+    return int(caller.services.links.call(health.server_time) * 1000)

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts.jars import broker_jars
+from tests.parts.kafka import kafka_broker
+from tests.parts.nats import nats_server
+from tests.parts.pubsub import pubsub_server
 from tests.tools.calling import Caller
+
+__all__ = ["broker_jars", "kafka_broker", "nats_server", "pubsub_server"]
 
 
 @pytest.fixture

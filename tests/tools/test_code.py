@@ -112,6 +112,12 @@ def test_code_that_can_never_do_fails_for_good(caller: Caller, code: str, says: 
         _run(caller, code)
 
 
+def test_code_may_fill_a_result_to_its_last_byte(caller: Caller) -> None:
+    assert _run(caller, "result = 'x' * 65_534") == "x" * 65_534
+    with pytest.raises(PermanentError, match="has 65,537 bytes, and may have 65,536"):
+        _run(caller, "result = 'x' * 65_535")
+
+
 def test_what_it_prints_is_cut_and_is_no_result(caller: Caller, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     code = "import sys\nfor _ in range(100): print('x' * 100_000)\nprint('the end', file=sys.stderr)\nresult = 1"

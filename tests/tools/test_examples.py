@@ -14,13 +14,15 @@ from penstock.catalog.tools import KINDS
 from penstock.jobs import Awaiting
 from penstock.kernel import events
 from penstock.kernel.connection import Connection
-from penstock.worker.tools import approve, email, event, http, postgres, wait
+from penstock.worker.tools import approve, email, event, http, postgres, subscription, wait
 from penstock.worker.tools.code import ENABLED, run_code
 from penstock.worker.tools.contract import Call
+from tests.parts.nats import Nats
 from tests.parts.smtp import post_office
 from tests.parts.web import Reply, web
 from tests.sql.support import configure, rows
 from tests.tools.calling import Caller
+from tests.tools.rigs import NatsRig
 from tests.tree import ROOT
 
 PAGE = (ROOT / "docs" / "tools.md").read_text()
@@ -46,7 +48,9 @@ def _call(caller: Caller, kind: str, **replaced: str) -> Call:
     (step,) = entry.spec.workflow
     context: dict[str, Any] = {"workload": INPUT}
     kept = {key: value for key, value in step.tool.settings.items() if key in ("code", "statement")}
-    return caller({**evaluated(step.tool.settings, context), **kept}, evaluated(step.args, context))
+    return caller(
+        {**evaluated(step.tool.settings, context), **kept}, evaluated(step.args, context), None, step.tool.settings
+    )
 
 
 def test_steps_that_wait(caller: Caller) -> None:
@@ -101,6 +105,17 @@ def test_event(caller: Caller, db: Connection) -> None:
     event.run(_call(caller, "event"))
     (found,) = events.list_newest(db)
     assert (found.subject_ref, found.payload) == ("7", {"amount": 3})
+
+
+def test_subscription(caller: Caller, nats_server: Nats) -> None:
+    rig = NatsRig(nats_server)
+    rig.publish([b"one", b"two"])
+    caller.credentials(json.dumps({"feed": rig.credential()}))
+    call = _call(caller, "subscription", ORDERS=rig.stream)
+    result = subscription.run(call)
+    assert (result["bodies"], result["messages"][0]["ref"]) == (["one", "two"], "penstock://result/7#/bodies/0")
+    call.pledges[0].kept()
+    assert rig.left() == 0
 
 
 def test_inline_code(caller: Caller, db: Connection) -> None:

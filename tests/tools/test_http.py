@@ -229,3 +229,44 @@ def test_settings_that_templates_filled_in_badly_are_refused_without_being_shown
         http.run(caller({"url": server.url, **settings}))
     assert "private" not in str(caught.value)
     assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "{{ workload.url }}",
+        "http://{{ workload.host }}/",
+        "http://127.0.0.1{{ workload.rest }}",
+        "http://127.0.0.1:{{ workload.port }}/",
+        "{% if workload.x %}http://127.0.0.1/{% endif %}",
+        "http://{# none #}127.0.0.1/",
+    ],
+)
+def test_a_credential_without_hosts_goes_nowhere_a_template_leads(caller: Caller, url: str) -> None:
+    caller.credentials("shop: {token: s3cr3t}\nbound: {token: s3cr3t, hosts: 127.0.0.1}")
+    with web() as server:
+        with pytest.raises(PermanentError, match=r"shop is not sent to 127\.0\.0\.1, .* hosts: \[") as caught:
+            http.run(caller({"url": server.url, "auth": "shop"}, written={"url": url}))
+        assert server.asked == []
+        http.run(caller({"url": server.url, "auth": "bound"}, written={"url": url}))
+        http.run(caller({"url": server.url}, written={"url": url}))
+    assert "s3cr3t" not in str(caught.value)
+    assert [asked.headers.get("authorization") for asked in server.asked] == ["Bearer s3cr3t", None]
+
+
+@pytest.mark.parametrize("rest", ["/orders/{{ workload.order }}", "?q={{ workload.order }}", "/", ""])
+def test_a_credential_without_hosts_goes_to_the_host_that_is_written(caller: Caller, rest: str) -> None:
+    caller.credentials("shop: {token: s3cr3t}")
+    with web() as server:
+        http.run(caller({"url": server.url, "auth": "shop"}, written={"url": server.url + rest}))
+    assert server.asked[0].headers["authorization"] == "Bearer s3cr3t"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_credential_does_not_follow_a_redirect(caller: Caller, status: int) -> None:
+    caller.credentials("shop: {token: s3cr3t, hosts: [127.0.0.1]}")
+    with web() as other, web(Reply(status, headers={"location": other.url})) as server:
+        with pytest.raises(PermanentError, match="a redirect, which is not followed"):
+            _get(caller, server, auth="shop")
+        assert _get(caller, server, auth="shop", expect=[status])["headers"]["location"] == other.url
+    assert (len(server.asked), other.asked) == (2, [])

@@ -1,5 +1,6 @@
 """postgres: one statement in a real database, and what becomes of its values, its errors and its connections."""
 
+import json
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -115,6 +116,16 @@ def test_what_is_too_much_changes_nothing(caller: Caller, db: Connection) -> Non
     configure(db, "queue.result.max_bytes", "1000")
     assert "1,000 bytes" in _refused(caller, "select repeat('x', 100) as x, generate_series(1, 1000000000) as n")
     assert value(db, "select count(*) from orders") == 0
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 101])
+def test_rows_may_fill_a_result_to_its_last_byte_and_no_further(caller: Caller, db: Connection, count: int) -> None:
+    statement = f"select g as n, 'é' as name from generate_series(1, {count}) g"
+    size = len(json.dumps(_run(caller, statement), ensure_ascii=False).encode())
+    configure(db, "queue.result.max_bytes", str(size))
+    assert _run(caller, statement)["count"] == count
+    configure(db, "queue.result.max_bytes", str(size - 1))
+    assert f"{size - 1:,} bytes" in _refused(caller, statement)
 
 
 def test_a_statement_ends_with_the_jobs_time(caller: Caller, db: Connection) -> None:

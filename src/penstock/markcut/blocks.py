@@ -8,7 +8,8 @@ from penstock.markcut.fences import fence_end, front_matter_end
 
 # CRLF, LF and CR end a line; each line keeps its end
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-_ATX = re.compile(rb" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*[\r\n]*\Z", re.DOTALL)
+# only how a heading begins: a pattern for its end would try every blank within it
+_ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r\n]|\Z)")
 _UNDERLINE = re.compile(rb" {0,3}(=+|-+)[ \t]*[\r\n]*\Z")
 # what cannot be the text of a heading that is underlined
 _NO_PARAGRAPH = re.compile(rb"[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|[\r\n]|\Z))|[ ]{4}|\t| {0,3}<")
@@ -94,4 +95,10 @@ def _paragraph(lines: list[bytes]) -> Iterator[Block]:
 
 def _atx(line: bytes) -> tuple[int, bytes] | None:
     found = _ATX.match(line)
-    return None if found is None else (len(found[1]), (found[2] or b"").strip())
+    return None if found is None else (len(found[1]), _title(line[found.end() :].strip()))
+
+
+def _title(text: bytes) -> bytes:
+    """Without the hashes that close it, which stand after a blank or alone."""
+    bare = text.rstrip(b"#")
+    return bare.rstrip() if not bare or bare[-1:] in b" \t" else text

@@ -108,7 +108,7 @@ class Ticker:
         for part, outcome in report.items():
             if isinstance(outcome, dict) and not outcome.get("ok", True):
                 log.error("tick failed", part=part, error=outcome.get("error"))
-        return any((report.get(part, {}).get("did") or 0) >= limit for part, limit in queue.TICK_LIMITS.items())
+        return queue.wants_another(report)
 
 
 def beat_interval_s(times: Mapping[str, KindTimes]) -> float:

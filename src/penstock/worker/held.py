@@ -5,14 +5,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from threading import Condition
 
-from penstock.jobs import Job
+from penstock.jobs import Job, Pledge
 from penstock.model import Claim
 
 
 class Held:
     """One job this worker holds a lease of. The same job claimed again is another Held, with another token."""
 
-    __slots__ = ("_kind_timeout_s", "asked_at", "claim", "job", "lease_s", "safe_until", "started")
+    __slots__ = ("_kind_timeout_s", "asked_at", "claim", "job", "lease_s", "pledges", "safe_until", "started")
 
     def __init__(self, claim: Claim, job: Job, asked_at: float, lease_s: float, timeout_s: float) -> None:
         self.claim = claim
@@ -21,6 +21,7 @@ class Held:
         self.asked_at = asked_at
         self.safe_until = asked_at + lease_s
         self.lease_s = lease_s
+        self.pledges: tuple[Pledge, ...] = ()
         self._kind_timeout_s = timeout_s
 
     @property

@@ -109,11 +109,18 @@ class LinkPool:
         self._idle: LifoQueue[Link] = LifoQueue()
 
     def call(self, statement: Callable[[Connection], T]) -> T:
-        try:
-            link = self._idle.get_nowait()
-        except Empty:
-            link = self._open_link(self._part)
+        link = self.taken()
         try:
             return link.call(statement)
         finally:
-            self._idle.put(link)
+            self.give_back(link)
+
+    def taken(self) -> Link:
+        """One for longer than a call; the caller gives it back."""
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return self._open_link(self._part)
+
+    def give_back(self, link: Link) -> None:
+        self._idle.put(link)

@@ -15,6 +15,7 @@ from penstock.errors import DatabaseUnavailable, SettingsError, WorkerBroken
 from penstock.jobs import JobFunction
 from penstock.kernel import migrate, queue
 from penstock.kernel.connection import Connection
+from penstock.worker import afterwards
 from penstock.worker.beat import Beater, Ticker
 from penstock.worker.dispatch import Dispatcher
 from penstock.worker.fetch import Fetcher, Scope
@@ -126,6 +127,7 @@ class Worker:
         )
         self.runners.start()
         reporting = self._spawn("report", self.reporter.run)
+        settling = [self._spawn(f"after-{nth}", self.reporter.afterwards.run) for nth in range(afterwards.THREADS)]
         others = [
             self._spawn("beat", self.beater.run),
             self._spawn("tick", self.ticker.run),
@@ -140,7 +142,7 @@ class Worker:
             running=len(self.runners.running),
             waiting=len(self.shelf),
         )
-        self._wind_down(fetching, reporting)
+        self._wind_down(fetching, reporting, settling)
         for part in (self.beater, self.ticker, self.listener, self.dispatcher):
             part.stop()
         for thread in others:
@@ -184,7 +186,9 @@ class Worker:
             except Empty:
                 continue
 
-    def _wind_down(self, fetching: threading.Thread, reporting: threading.Thread) -> None:
+    def _wind_down(
+        self, fetching: threading.Thread, reporting: threading.Thread, settling: list[threading.Thread]
+    ) -> None:
         deadline = time.monotonic() + self.options.grace_s
         self.fetcher.stop()
         self.runners.stop()
@@ -200,6 +204,11 @@ class Worker:
             reporting.join(0.02)
         self.reporter.abandon.set()
         reporting.join(_REPORT_S)
+        self.reporter.afterwards.close()
+        until = max(deadline, time.monotonic() + _REPORT_S)
+        while any(thread.is_alive() for thread in settling) and self._is_patient(until):
+            time.sleep(0.02)
+        self.reporter.afterwards.give_up()
 
     def _is_patient(self, deadline: float) -> bool:
         return not self._hurried and time.monotonic() < deadline

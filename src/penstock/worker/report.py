@@ -12,8 +12,9 @@ import structlog
 
 from penstock.errors import Busy, DatabaseUnavailable, PenstockError
 from penstock.jobs import Awaiting
-from penstock.kernel import jobs
+from penstock.kernel import jobs, results
 from penstock.model import Answer, Json
+from penstock.worker.afterwards import Afterwards
 from penstock.worker.held import Held, Shelf
 from penstock.worker.link import Link
 
@@ -43,8 +44,9 @@ class Tally:
 class Reporter:
     """Finishes, fails and releases jobs in batches; its thread is the only one that reports."""
 
-    def __init__(self, link: Link, shelf: Shelf) -> None:
+    def __init__(self, link: Link, shelf: Shelf, afterwards: Afterwards | None = None) -> None:
         self.tally = Tally()
+        self.afterwards = afterwards or Afterwards()
         self.abandon = Event()
         self._link = link
         self._shelf = shelf
@@ -69,6 +71,7 @@ class Reporter:
         self._work.set()
 
     def failed(self, held: Held, error: Json) -> None:
+        self.afterwards.lost(held)
         self._failed.append((held, error))
         self._work.set()
 
@@ -90,10 +93,10 @@ class Reporter:
                 self._work.clear()
                 self._report_aside()
                 while self._done or self._failed or self._released or self._awaiting:
-                    self._report(_drain(self._done), self._finish)
-                    self._report(_drain(self._awaiting), self._await)
-                    self._report(_drain(self._failed), self._fail)
-                    self._report(_drain(self._released), self._release)
+                    self._report(drained(self._done), self._finish)
+                    self._report(drained(self._awaiting), self._await)
+                    self._report(drained(self._failed), self._fail)
+                    self._report(drained(self._released), self._release)
                 if self._closing and not self._work.is_set() and (not self._aside or self.abandon.is_set()):
                     return
         except DatabaseUnavailable:
@@ -140,13 +143,26 @@ class Reporter:
         following = [one for _, _, one in batch] if is_stepwise else None
         refused = self._link.insist(lambda c: jobs.finish(c, ids, tokens, given, following), self.abandon)
         self.tally.succeeded += len(batch) - len(refused)
-        unfit = {answer.job_id: _UNFIT[answer.reason] for answer in refused if answer.reason in _UNFIT}
-        for held, _, _ in batch if unfit else ():
+        unfit = {answer.job_id: answer.reason for answer in refused if answer.reason in _UNFIT}
+        for held, result, _ in batch if unfit else ():
             if held.claim.job_id in unfit:
-                self.failed(held, unfit[held.claim.job_id])
+                self.failed(held, self._unfit(unfit[held.claim.job_id], result))
         self._shelf.forget([held for held, _, _ in batch if held.claim.job_id not in unfit])
+        self._settle(batch, {answer.job_id for answer in refused})
         for answer in refused:
             self._refused("finish", answer)
+
+    def _unfit(self, reason: str | None, result: str | None) -> Json:
+        if reason != "bad_result" or result is None:
+            return _unfit(reason)
+        # PostgreSQL writes some numbers longer than Python does: the size is the one it was refused for
+        return _unfit(reason, *self._link.insist(lambda c: results.measured(c, result), self.abandon))
+
+    def _settle(self, batch: list[Done], refused: set[int]) -> None:
+        """Only now is it known whose results are kept."""
+        for held, _, _ in batch:
+            if held.pledges:
+                (self.afterwards.lost if held.claim.job_id in refused else self.afterwards.kept)(held)
 
     def _await(self, batch: list[tuple[Held, Awaiting]]) -> None:
         for held, awaited in batch:
@@ -189,37 +205,43 @@ class Reporter:
         log.warning(f"{what} refused", job=answer.job_id, reason=reason)
 
 
-_UNFIT: dict[str | None, Json] = {
-    "bad_result": {
-        "type": "ResultTooLarge",
-        "message": "the result is larger than queue.result.max_bytes: keep it elsewhere and return its address",
-        "permanent": True,
-    },
-    "bad_next": {
-        "type": "BadNext",
-        "message": "the step cannot go on where it wanted to: its playbook has no such arc, or it was taken too often",
-        "permanent": True,
-    },
+_UNFIT = {
+    "bad_result": (
+        "ResultTooLarge",
+        "the result is {size:,} bytes of JSON, and {most:,} are kept (queue.result.max_bytes): keep it elsewhere and"
+        " return its address",
+    ),
+    "bad_next": (
+        "BadNext",
+        "the step cannot go on where it wanted to: its playbook has no such arc, or it was taken too often, or"
+        " a loop has too many items, or too large ones (execution.loop.max_items, execution.loop.max_bytes)",
+    ),
 }
+
+
+def _unfit(reason: str | None, size: int = 0, most: int = 0) -> Json:
+    """What cannot be kept, as the error of a step that is not tried again."""
+    kind, message = _UNFIT[reason or ""]
+    return {"type": kind, "message": message.format(size=size, most=most), "permanent": True}
 
 
 class UnserialisableResult(PenstockError):
     """A handler returned something that cannot be kept as JSON."""
 
 
-def as_json(result: Any) -> str | None:
-    """A handler's result as JSON text that PostgreSQL can keep."""
+def as_json(result: Any, what: str = "the handler's result") -> str | None:
+    """A handler's result as JSON text that PostgreSQL can keep; `what` is its name if it cannot."""
     if result is None:
         return None
     try:
         text = json.dumps(result, ensure_ascii=False, allow_nan=False)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise UnserialisableResult(f"the handler's result cannot be kept as JSON: {error}") from error
+        raise UnserialisableResult(f"{what} cannot be kept as JSON: {error}") from error
     if len(text) > _RESULT_CHARS:
-        raise UnserialisableResult(f"the handler's result is {len(text)} characters of JSON: keep it elsewhere")
+        raise UnserialisableResult(f"{what} is {len(text)} characters of JSON: keep it elsewhere")
     if _NUL.search(text):
-        raise UnserialisableResult("the handler's result holds U+0000, which PostgreSQL cannot keep")
+        raise UnserialisableResult(f"{what} holds U+0000, which PostgreSQL cannot keep")
     return text
 
 
@@ -236,14 +258,16 @@ def as_error(error: BaseException, *, permanent: bool = False) -> Json:
     return described
 
 
-def _drain(queue: deque[Item]) -> list[Item]:
+def drained(queue: deque[Item]) -> list[Item]:
+    """Its first items, as many as one statement may bring."""
     taken: list[Item] = []
     chars = 0
     try:
         while len(taken) < _BATCH and chars < _BATCH_CHARS:
             taken.append(queue.popleft())
-            if isinstance(taken[-1][1], str):
-                chars += len(taken[-1][1])
+            for part in taken[-1][1:]:
+                if isinstance(part, str):
+                    chars += len(part)
     except IndexError:
         pass
     return taken

@@ -208,12 +208,14 @@ class Runners:
         try:
             returned = self._call(held)
             if isinstance(returned, Outcome):
-                following = as_json(returned.following)
+                held.pledges = returned.pledges
+                following = as_json(returned.following, "where the step goes on")
                 returned = returned.result
             result = None if isinstance(returned, Awaiting) else as_json(returned)
         except BaseException as error:
             # one that is put off says nothing about how long the others take
             if not self._ended(held, is_sample=not isinstance(error, Snooze)):
+                self._reporter.afterwards.lost(held)
                 return False
             if isinstance(error, Snooze):
                 self._reporter.released([held], error.seconds)
@@ -221,6 +223,7 @@ class Runners:
                 self._report_error(held, error)
             return True
         if not self._ended(held):
+            self._reporter.afterwards.lost(held)
             return False
         if isinstance(returned, Awaiting):
             self._reporter.awaiting(held, returned)

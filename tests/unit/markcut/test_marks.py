@@ -244,8 +244,15 @@ def test_a_line_is_cut_after_a_blank_if_it_has_one() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [b"x" * 10_000_000, b"a b " * 2_500_000, "ü".encode() * 5_000_000, b"    ```x\n" * 200_000, b"> ```x\n" * 200_000],
-    ids=["letters", "words", "two bytes", "fences in items", "fences in quotes"],
+    [
+        *(b"x" * 10_000_000, b"a b " * 2_500_000, "ü".encode() * 5_000_000, b"    ```x\n" * 200_000),
+        *(b"> ```x\n" * 200_000, b"# a" + b" " * 10_000_000 + b"b\n", b"#" + b" #" * 5_000_000 + b" b\n"),
+        *(b"- " * 5_000_000 + b"```x`", b"a\n---" + b" " * 10_000_000 + b"b"),
+    ],
+    ids=[
+        *("letters", "words", "two bytes", "fences in items", "fences in quotes", "blanks in a heading"),
+        *("hashes in a heading", "bullets", "blanks after an underline"),
+    ],
 )
 def test_ten_megabytes_of_anything_take_seconds(document: bytes) -> None:
     began = monotonic()

@@ -8,7 +8,7 @@ from penstock.catalog.entry import spec_of
 from penstock.catalog.subscription import SubscriptionSpec
 from penstock.jobs import PermanentError
 from penstock.kernel.executions import IngestMessage
-from penstock.worker.tools.steps import envelope
+from penstock.worker.envelope import envelope
 
 PATH = "subscriptions/orders"
 MANY_DIGITS = b'{"n": ' + b"9" * 4301 + b"}"

@@ -1,7 +1,19 @@
 """What a playbook's step can call: one file per tool. The job kind of a step is `tool:` and the tool's name."""
 
 from penstock.jobs import JobFunction
-from penstock.worker.tools import approve, email, event, http, noop, playbook, postgres, python, spark, wait
+from penstock.worker.tools import (
+    approve,
+    email,
+    event,
+    http,
+    noop,
+    playbook,
+    postgres,
+    python,
+    spark,
+    subscription,
+    wait,
+)
 from penstock.worker.tools.contract import Services, Tool
 from penstock.worker.tools.engine import Engine
 
@@ -16,6 +28,7 @@ TOOLS: dict[str, Tool] = {
     "wait": wait.run,
     "approve": approve.run,
     "email": email.run,
+    "subscription": subscription.run,
 }
 
 

@@ -54,8 +54,9 @@ def _answer(code: str, args: Any, most_bytes: int) -> bytes:
         answer = json.dumps({"result": seen.get("result")}, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         return _failed(f"the code's result cannot be kept as JSON: {error}", final=True)
-    if len(answer) > most_bytes:
-        said = f"the code's result has {len(answer):,} bytes, and may have {most_bytes:,} (queue.result.max_bytes)"
+    size = len(answer) - len(b'{"result": }')
+    if size > most_bytes:
+        said = f"the code's result has {size:,} bytes, and may have {most_bytes:,} (queue.result.max_bytes)"
         return _failed(said, final=True)
     return answer
 

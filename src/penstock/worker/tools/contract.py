@@ -1,12 +1,12 @@
 """What a tool gets, and what it gives back."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from penstock.credentials import Credentials
-from penstock.jobs import Job
+from penstock.jobs import Job, Pledge
 from penstock.model import Json
 from penstock.worker.link import LinkPool
 
@@ -25,14 +25,20 @@ class Services:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a tool: its keys, every template filled in, and the step's args (or the execution's whole input)."""
+    """One call of a tool: its keys, every template filled in, and the step's args (or the execution's whole input).
+
+    `written` are its keys as the playbook has them.
+    """
 
     job: Job
     settings: Json
     args: Json
     services: Services
+    written: Mapping[str, Any]
     # within a list of tools
     name: str | None = None
+    # a tool may add what it owes once the step's result is kept, or lost
+    pledges: list[Pledge] = field(default_factory=list)
 
     @property
     def key(self) -> str:

@@ -122,6 +122,11 @@ def _authorised(call: Call, url: httpx.URL, given: Mapping[str, str]) -> dict[st
     """The credential's headers; sent only where it may be read by nobody else."""
     alias, credential = call.settings["auth"], lookups.credential(call, "http")
     hosts = credential.get("hosts")
+    if hosts is None and not names.names_its_host(call.written["url"]):
+        raise PermanentError(
+            f"http: the credential {alias} is not sent to {url.host}, which came out of a template: "
+            "list the hosts it is for in the credential, such as hosts: [api.example.com]"
+        )
     if hosts is not None and url.host not in ([hosts] if isinstance(hosts, str) else hosts):
         raise PermanentError(f"http: the credential {alias} is not for {url.host}: its hosts do not list it")
     if url.scheme != "https" and not _is_loopback(url.host) and credential.get("allow_http") != "true":

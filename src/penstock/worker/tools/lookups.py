@@ -11,6 +11,8 @@ from penstock.kernel import admin
 from penstock.worker.tools.contract import Call, Services
 
 _RESULT_BYTES = 65_536
+_LOOP_ITEMS = 100_000
+_LOOP_BYTES = 16_777_216
 
 
 def credential(call: Call, tool: str) -> Mapping[str, Any]:
@@ -30,6 +32,16 @@ def setting(services: Services, key: str) -> str | None:
 def result_bytes(services: Services) -> int:
     """How much a step's result may hold."""
     return int(setting(services, "queue.result.max_bytes") or _RESULT_BYTES)
+
+
+def loop_items(services: Services) -> int:
+    """How many items a loop may have."""
+    return int(setting(services, "execution.loop.max_items") or _LOOP_ITEMS)
+
+
+def loop_bytes(services: Services) -> int:
+    """How many bytes of JSON all items of a loop may be."""
+    return int(setting(services, "execution.loop.max_bytes") or _LOOP_BYTES)
 
 
 @cache

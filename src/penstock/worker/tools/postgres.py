@@ -125,10 +125,12 @@ def _transaction(connection: Connection, timeout_s: float) -> Iterator[Cursor]:
 def _told(cursor: Cursor, rows: Iterator[tuple[Any, ...]], most_bytes: int) -> Json:
     """The rows as plain data, within the limits; raised within the transaction, so that nothing is left half done."""
     found: list[Json] = []
-    size = 0
+    size = len('{"rows": [], "count": 1}')
     for row in rows:
         found.append(dict(zip(_columns(cursor), map(plain, row), strict=True)))
         size += len(json.dumps(found[-1], ensure_ascii=False).encode("utf-8", "replace"))
+        # with what stands between them, and the digits of their count
+        size += 2 * (len(found) > 1) + (len(found) in (10, 100, 1000, 10_000))
         if len(found) > _MOST_ROWS or size > most_bytes:
             raise PermanentError(
                 f"postgres: the statement gives more than {_MOST_ROWS:,} rows, or {most_bytes:,} bytes of them,"

@@ -1,23 +1,28 @@
 """Which step a job is, and what it was given: read when it runs, so that prefetched jobs hold no bodies in memory."""
 
-import json
-from base64 import b64encode
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from penstock.catalog.entry import spec_of
 from penstock.catalog.playbook import PlaybookSpec
 from penstock.catalog.steps import Step
 from penstock.catalog.subscription import SubscriptionSpec
-from penstock.directives.headers import attributes_from_json, normalise
 from penstock.jobs import Job, PermanentError
-from penstock.kernel import catalog, executions
+from penstock.kernel import catalog, executions, results
 from penstock.kernel.connection import Connection
-from penstock.kernel.executions import IngestMessage
+from penstock.kernel.results import Results
 from penstock.model import Json
+from penstock.worker.envelope import envelope
 from penstock.worker.link import LinkPool
 
 MESSAGE = "penstock://message/"
 INPUT = "penstock://input/"
+_MOST_SPECS = 256
+RESULT = "penstock://result/"
+# a part of a step's result: its job, and the way there
+_PART = re.compile(rf"{RESULT}([0-9]{{1,18}})#/([A-Za-z0-9_/]{{1,300}})", re.ASCII)
 
 
 class Place(NamedTuple):
@@ -32,9 +37,10 @@ class Place(NamedTuple):
 class Steps:
     """Reads playbooks once (their versions are immutable), messages, inputs and results when a step needs them."""
 
-    def __init__(self, links: LinkPool) -> None:
+    def __init__(self, links: LinkPool, most_specs: int = _MOST_SPECS) -> None:
         self._links = links
-        self._specs: dict[str, PlaybookSpec | SubscriptionSpec] = {}
+        # those not used for longest are let go: a worker that lives for months sees many versions
+        self._spec = lru_cache(maxsize=most_specs)(self._read_spec)
 
     def place(self, job: Job) -> Place:
         if job.playbook_ref is None:
@@ -60,11 +66,13 @@ class Steps:
         assert isinstance(spec, SubscriptionSpec)
         return envelope(message, spec)
 
-    def results(self, execution_id: int, names: frozenset[str]) -> Json:
+    def results(self, execution_id: int, names: frozenset[str], spent: int) -> Results:
         """What steps have given back, by name; of a loop all its items."""
-        if not names:
-            return {}
-        return self._links.call(lambda c: executions.results(c, execution_id, sorted(names)))
+        return self._links.call(lambda c: results.results(c, execution_id, sorted(names), spent))
+
+    def counts(self, execution_id: int, names: frozenset[str]) -> Mapping[str, Json]:
+        """How many items loops have had, by name."""
+        return self._links.call(lambda c: results.counts(c, execution_id, sorted(names)))
 
     def came_from(self, job: Job, visit: int) -> list[str]:
         """The steps whose arcs led to a step."""
@@ -76,64 +84,20 @@ class Steps:
         return self._links.call(lambda c: executions.times_taken(c, execution_id, source, target))
 
     def item(self, job: Job) -> Any:
-        return self._links.call(lambda c: executions.item(c, job.id))
+        """What a job of a loop works on. Of a polled message the item is a ref: its body is read now, as `data`."""
+        found = self._links.call(lambda c: executions.item(c, job.id))
+        part = _PART.fullmatch(str(found.get("ref"))) if isinstance(found, dict) and "data" not in found else None
+        if part is None:
+            return found
+        # what a message says may look like a ref, too: nothing but this execution's results is ever read
+        source, path = int(part[1]), part[2].split("/")
+        return {**found, "data": self._links.call(lambda c: results.result_part(c, job.execution_id, source, path))}
 
-    def _spec(self, ref: str) -> PlaybookSpec | SubscriptionSpec:
-        if ref not in self._specs:
-            self._specs[ref] = self._links.call(lambda c: _read_spec(c, ref))
-        return self._specs[ref]
+    def _read_spec(self, ref: str) -> PlaybookSpec | SubscriptionSpec:
+        return self._links.call(lambda c: _read_spec(c, ref))
 
 
 def _read_spec(connection: Connection, ref: str) -> PlaybookSpec | SubscriptionSpec:
     path, _, version = ref.partition("@")
     entry = catalog.entry(connection, path, int(version))
     return spec_of(entry.kind, entry.content)
-
-
-def envelope(message: IngestMessage, spec: SubscriptionSpec) -> Json:
-    """What a playbook gets of a message. What is merged in never covers the three names of ours."""
-    attributes = attributes_from_json(json.dumps(message.attributes))
-    headers = normalise(attributes) if spec.headers.normalize else {}
-    data = _data(message, spec.dispatch.payload_from == "message.json")
-    ours: Json = {
-        "message": {
-            "id": message.message_id,
-            "data": data,
-            "headers": headers,
-            "attributes": message.attributes,
-            "metadata": {
-                "part": message.part,
-                "offset": message.source_offset,
-                "key": None if message.message_key is None else _text(message.message_key),
-                "published_at": None if message.published_at is None else message.published_at.isoformat(),
-                "ingested_at": message.ingested_at.isoformat(),
-                "directives": message.directives,
-            },
-        },
-        "subscription": message.subscription,
-        "source": spec.source,
-    }
-    merged = {"message.json": data, "message.attributes": headers}.get(spec.dispatch.payload_from)
-    return {**(merged if isinstance(merged, dict) else {}), **ours}
-
-
-def _data(message: IngestMessage, is_json: bool) -> Any:
-    if message.body is None:
-        return None
-    if not is_json:
-        return _text(message.body)
-    try:
-        return json.loads(message.body)
-    except (ValueError, RecursionError) as error:
-        # PostgreSQL takes integers of more digits, and deeper nesting, than Python reads: another try ends the same
-        raise PermanentError(
-            f"the body of message {message.message_id} is JSON that Python cannot read: {error}. "
-            f"To get such bodies as text, register {message.subscription} with payload_from: message.body"
-        ) from error
-
-
-def _text(value: bytes) -> str | dict[str, str]:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return {"base64": b64encode(value).decode("ascii")}
