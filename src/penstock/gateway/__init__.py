@@ -1,0 +1,1 @@
+"""The HTTP API: tokens in front, the kernel's functions behind."""
