@@ -12,6 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.parts.jars import broker_jars
+from tests.parts.kafka import kafka_broker
+from tests.parts.nats import nats_server
+from tests.parts.pubsub import pubsub_server
+
+__all__ = ["broker_jars", "kafka_broker", "nats_server", "pubsub_server"]
+
 PROGRAM = Path(sys.executable).with_name("penstock")
 DEADLINE_S = 120
 

@@ -14,11 +14,14 @@ CELLS = {
     "enqueue_bulk", "enqueue_keyed", "drain_100k", "drain_300k", "drain_vs_raw", "wal_bytes_per_job",
     "latency_wake_p50", "latency_wake_p99", "latency_poll", "claim_backlog", "claim_foreign", "claim_lane",
     "trigger_update", "trigger_insert", "dispatch_one", "dispatch_three", "dispatch_flat", "event_latency_p50",
+    "explain",
 }  # fmt: skip
 INGEST = {
     "ingest_kafka", "ingest_kafka_vs_copy", "ingest_flat", "ingest_cold_start", "ingest_warm_start", "ingest_nats",
+    "ingest_pubsub", "ingest_api",
     "ingest_latency_p50", "ingest_latency_p99",
 }  # fmt: skip
+LOCAL = {"subscribe_once"}
 MARKCUT = {"markcut_local", "markcut_cluster"}
 NEED_PEERS = {"drain_100k", "drain_300k"}
 TIMEOUT_S = 900
@@ -31,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> str:
-    return _run(folder, [name for name in ALL if not name.startswith(("ingest", "markcut"))])
+    return _run(folder, [name for name in ALL if not name.startswith(("ingest", "markcut", "subscribe"))])
 
 
 def _run(folder: Path, cells: list[str]) -> str:
@@ -76,6 +79,13 @@ def test_the_cells_of_markcut_are_written_with_a_figure(tmp_path: Path) -> None:
     _run(tmp_path, [name for name in ALL if name.startswith("markcut")])
     written = {cell["cell"]: cell for cell in json.loads((tmp_path / "latest.json").read_text())["cells"]}
     assert {name: written[name]["reason"] for name in MARKCUT if written[name]["figure"] is None} == {}
+
+
+@pytest.mark.long
+def test_the_cells_of_a_local_run_are_written_with_a_figure(tmp_path: Path) -> None:
+    _run(tmp_path, [name for name in ALL if name.startswith("subscribe")])
+    written = {cell["cell"]: cell for cell in json.loads((tmp_path / "latest.json").read_text())["cells"]}
+    assert {name: written[name]["reason"] for name in LOCAL if written[name]["figure"] is None} == {}
 
 
 @pytest.mark.long

@@ -1,12 +1,15 @@
 """penstock cut, and examples/markcut: six jobs on Spark, run by a worker; the pieces as files; a stage that fails."""
 
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 
 from penstock.kernel import executions
 from penstock.kernel.connection import Connection
-from tests.acceptance.conftest import Penstock
+from tests.acceptance.conftest import DEADLINE_S, Penstock
+from tests.acceptance.processes import until
 from tests.tree import ROOT
 
 DOCUMENTS = ROOT / "examples" / "markcut" / "documents"
@@ -35,3 +38,20 @@ def test_the_example_is_cut_and_a_failed_stage_goes_on_from_there(
         name = str(document.relative_to(tmp_path / "documents"))
         own = sorted((one for one in lines if one["document"] == name), key=lambda one: int(one["position"]))
         assert "".join(one["text"] for one in own).encode() == document.read_bytes()
+
+
+def test_a_worker_that_is_killed_ends_the_command_which_says_how_to_go_on(penstock: Penstock, db: Connection) -> None:
+    process = penstock.start("cut", DOCUMENTS, "--master", "local[1]")
+    until(lambda: _workers(process.pid), "the command has started its worker")
+    (worker,) = _workers(process.pid)
+    os.kill(worker, signal.SIGKILL)
+    _, said = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 1, said
+    assert "the worker ended with code -9, and execution 1 has not" in said
+    assert "penstock worker --spark-master" in said
+    assert executions.show(db, 1).finished_at is None
+
+
+def _workers(parent: int) -> list[int]:
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [int(one) for one in children if b"--while-stdin-open" in Path(f"/proc/{one}/cmdline").read_bytes()]

@@ -1,5 +1,6 @@
 """The examples, followed word by word."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,10 +14,12 @@ from penstock.embedded import EmbeddedPostgres, bundled_binaries
 from penstock.kernel.connection import Connection
 from tests.acceptance.conftest import PROGRAM, Penstock
 from tests.acceptance.outcomes import await_end, result
+from tests.acceptance.processes import until
 from tests.sql.support import rows, value
 from tests.tree import ROOT
 from tests.unit.embedded.support import reachable_folder
 
+MARKCUT = ROOT / "examples" / "markcut"
 OWN_SOURCE = ROOT / "examples" / "own_source"
 _SCRIPT_S = 300
 
@@ -62,3 +65,48 @@ def test_a_reader_of_the_example_of_an_own_source_gets_what_it_says(
     await_end(db, ids)
     assert [result(db, job_id) for job_id in ids] == [{"parcel": n, "told": f"c-{n}"} for n in range(1, 6)]
     assert "shop/announce_parcel" in penstock.ok(*show.split()[1:])
+
+
+def test_a_reader_of_the_example_of_documents_gets_what_it_says(tmp_path: Path) -> None:
+    """With nothing set: the embedded server, which the tasks of Spark have to find as well."""
+    folder = tmp_path / "markcut"
+    shutil.copytree(MARKCUT, folder, ignore=shutil.ignore_patterns("pieces"))
+    home = reachable_folder()
+    reader = Penstock(PENSTOCK_HOME=str(home), PATH=f"{PROGRAM.parent}:{os.environ['PATH']}", PYTHONUNBUFFERED="1")
+    cut, worker_and_exec, events = re.findall(r"^```\n(.*?)^```", (folder / "README.md").read_text(), re.S | re.M)
+    register, worker, execute = worker_and_exec.strip().splitlines()
+    try:
+        said = _followed(reader, folder, cut)
+        assert "cut: 5 added" in said
+        assert '"document":"guide/setup.md"' in said
+        with (folder / "documents" / "guide" / "setup.md").open("a") as document:
+            document.write("\n## More\n\nA new end.\n")
+        _followed(reader, folder, register)
+        process = reader.start(*worker.split()[1:])
+        execution = _followed(reader, folder, execute).split()[1]
+        until(lambda: _status(reader, execution) != "running", "the documents are cut", 120)
+        assert _status(reader, execution) == "succeeded"
+        told = _followed(reader, folder, events)
+        assert "guide/setup.md#installing/more~1" in told or "guide/setup.md#more~1" in told, told
+        process.terminate()
+        process.communicate(timeout=60)
+    finally:
+        reader.end()
+        shutil.rmtree(home)
+
+
+def _status(reader: Penstock, execution: str) -> str:
+    return str(reader.json("execution", "show", execution)["execution"]["status"])
+
+
+def _followed(reader: Penstock, folder: Path, commands: str) -> str:
+    ran = subprocess.run(
+        ["bash", "-euc", commands],
+        cwd=folder,
+        env=reader.environment,
+        capture_output=True,
+        text=True,
+        timeout=_SCRIPT_S,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout

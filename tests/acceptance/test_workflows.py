@@ -5,6 +5,7 @@ from typing import Any
 from penstock.client import Client
 from penstock.kernel import executions, jobs
 from penstock.kernel.connection import Connection
+from penstock.kernel.results import results
 from tests.acceptance import processes
 from tests.acceptance.outcomes import quick_retries
 from tests.acceptance.processes import Crew, until
@@ -19,7 +20,7 @@ def _ended(db: Connection, execution: int, status: str = "succeeded", deadline_s
 
 
 def _result(db: Connection, execution: int, step: str) -> Any:
-    return executions.results(db, execution, [step])[step]
+    return results(db, execution, [step]).by_step[step]
 
 
 def _run(database: str, path: str = "flow", payload: dict[str, Any] | None = None, **more: Any) -> int:

@@ -6,7 +6,7 @@ Each round publishes its share, waits until a batch is in flight, and does one h
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from penstock.errors import DatabaseUnavailable, PenstockError
 from penstock.kernel import catalog, subscriptions
 from penstock.kernel.connection import Connection, connect, translated
 from penstock.kernel.migrate import migrate
+from penstock.model import Json
 from tests.chaos.conservation import Fates, read_fates
 from tests.chaos.outlets import KEY, Letter, Outlet, Seen
 from tests.ingest.support import PATH, PLAYBOOK, playbook
@@ -47,6 +48,10 @@ class Plan:
     batch: int
     options: Sequence[str] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    # of the runtime, besides what opens the source
+    credentials: Json = field(default_factory=dict)
+    # without a database: it has to find another way
+    is_off_cluster: bool = False
 
 
 @dataclass
@@ -81,6 +86,7 @@ class Flood:
         folder: Path,
         plan: Plan,
         executors: Callable[[], list[psutil.Process]] | None = None,
+        more_harms: Mapping[str, Callable[[], None]] | None = None,
     ) -> None:
         self.tally = Tally()
         self._server = server
@@ -98,6 +104,7 @@ class Flood:
             "broker": self._outlet.restart,
             "copy": self._copy,
             "restore": self._restore,
+            **(more_harms or {}),
         }
 
     def run(self) -> tuple[list[Seen], Fates]:
@@ -120,8 +127,9 @@ class Flood:
             return seen, read_fates(db, PATH)
 
     def _prepare(self) -> None:
-        with connect(self._server.url()) as db:
-            db.execute(f"create database {DATABASE}".encode())
+        if not self._plan.is_off_cluster:
+            with connect(self._server.url()) as db:
+                db.execute(f"create database {DATABASE}".encode())
         with connect(self._url) as db:
             migrate(db)
             db.execute("select penstock.fn_config_set('subscription.lease_ms', %s)", [_LEASE_MS])
@@ -141,7 +149,7 @@ class Flood:
         (self._folder / "home").mkdir()
         (self._folder / "home" / "cache").symlink_to(cache())
         self._credentials = self._folder / "credentials.yaml"
-        self._credentials.write_text(json.dumps({"main": self._outlet.credential}))
+        self._credentials.write_text(json.dumps({"main": self._outlet.credential, **self._plan.credentials}))
         self._credentials.chmod(0o600)
 
     def _round(self, letters: Sequence[Letter], harm: str, *, between: bool) -> None:
@@ -262,7 +270,7 @@ class Flood:
         self._leave_runtime()
         self.tally.started += 1
         environment = {
-            "PENSTOCK_DATABASE_URL": self._url,
+            **({} if self._plan.is_off_cluster else {"PENSTOCK_DATABASE_URL": self._url}),
             "PENSTOCK_CREDENTIALS": str(self._credentials),
             "PENSTOCK_HOME": str(self._folder / "home"),
         }
@@ -331,8 +339,9 @@ def _staged_rows(db: Connection) -> int:
 
 def _is_commit_waiting(db: Connection) -> bool:
     row = db.execute(
-        "select from pg_stat_activity where datname = current_database() and application_name = 'penstock commit'"
-        " and wait_event_type = 'Lock'"
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        " and (application_name, query ~ 'fn_ingest_commit', query ~ 'fn_runtime_once')"
+        " in (('penstock commit', true, false), ('penstock serve', false, true))"
     ).fetchone()
     return row is not None
 

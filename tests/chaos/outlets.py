@@ -2,17 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import nats
+import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 from penstock.model import Json
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
+from tests.parts.pubsub import Pubsub
 
 KEY = "X-Key"
 _PARTITIONS = 3
@@ -123,6 +127,39 @@ class NatsOutlet:
             await client.close()
 
 
+class PubsubOutlet:
+    """Its server keeps all in memory: it is shut and opened again rather than killed."""
+
+    name = "pubsub"
+
+    def __init__(self, server: Pubsub) -> None:
+        self._server = server
+        self._topic = "flood"
+        self._subscription = server.add(self._topic, ack_deadline_seconds=30, retain_acked_messages=True)
+
+    @property
+    def credential(self) -> dict[str, Any]:
+        return self._server.credential
+
+    def spec(self) -> Json:
+        return {"source": "pubsub", "subscription": self._subscription, "ack_deadline_s": 30, "restore_mark": True}
+
+    def publish(self, letters: Sequence[Letter]) -> None:
+        sent = [(one.body, {key: value.decode() for key, value in one.headers}, "") for one in letters]
+        self._server.publish(self._topic, sent)
+
+    def restart(self) -> None:
+        self._server.shut()
+        self._server.open()
+
+    def everything(self) -> list[Seen]:
+        known = self._server.messages(self._topic)
+        return [Seen(one.id, one.attributes.get(KEY), one.body.endswith(b"}")) for one in known]
+
+    def redeliveries(self) -> int:
+        return sum(one.deliveries - 1 for one in self._server.messages(self._topic))
+
+
 class KafkaOutlet:
     name = "kafka"
 
@@ -171,3 +208,22 @@ def _seen(record: Any) -> Seen:
     key = dict(record.headers() or ()).get(KEY)
     place = f"{record.topic()}:{record.partition()}:{record.offset()}"
     return Seen(place, key.decode() if key else None, record.value().endswith(b"}"))
+
+
+@contextmanager
+def an_outlet(request: pytest.FixtureRequest, folder: Path) -> Iterator[Outlet]:
+    """One on a server of its own, of the kind the request's parameter names."""
+    folder = folder / request.param
+    folder.mkdir()
+    if request.param == "nats":
+        with Nats(folder) as server:
+            yield NatsOutlet(server)
+    elif request.param == "pubsub":
+        with Pubsub(folder) as fake:
+            yield PubsubOutlet(fake)
+    else:
+        broker = Kafka(folder, request.getfixturevalue("broker_jars"))
+        try:
+            yield KafkaOutlet(broker)
+        finally:
+            broker.stop()

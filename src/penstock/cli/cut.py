@@ -18,10 +18,9 @@ from penstock.cli.options import AsJson, Master
 from penstock.cli.output import cell, show_json
 from penstock.cli.subjects import playbook_of
 from penstock.cli.worker_process import WorkerProcess
-from penstock.client import database_url
 from penstock.credentials import Credentials
 from penstock.errors import StageFailed
-from penstock.kernel import executions
+from penstock.kernel import executions, results
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import ExecutionView
 from penstock.kernel.registration import register
@@ -57,18 +56,18 @@ def cut_command(
     with opened("cut") as connection:
         register(connection, read(playbook_text(), "playbook.yaml"), Credentials(None, {}))
         execution, _ = executions.execute(connection, {"playbook": PLAYBOOK, "payload": payload})
-        with _worker(master):
-            one = _followed(connection, execution, is_quiet=json)
-        results = executions.results(connection, execution, ["copy_to_staging", "cut", "verify_cut", "export"])
+        with _worker(master) as worker:
+            one = _followed(connection, execution, worker, is_quiet=json)
+        found = results.results(connection, execution, ["copy_to_staging", "cut", "verify_cut", "export"]).by_step
     if json:
-        show_json({"execution_id": execution, "status": one.status, "results": results})
+        show_json({"execution_id": execution, "status": one.status, "results": found})
     if one.status != "succeeded":
         raise StageFailed(
             f"execution {execution} has {one.status}: penstock execution show {execution} says why. With that mended, "
             f"a worker goes on after: penstock execution retry {execution}"
         )
     if not json:
-        for name, result in results.items():
+        for name, result in found.items():
             typer.echo(cell(f"{name}: " + ", ".join(f"{value} {key}" for key, value in (result or {}).items())))
 
 
@@ -85,20 +84,21 @@ def _where(files: list[Path]) -> dict[str, object]:
 
 
 @contextmanager
-def _worker(master: str) -> Iterator[None]:
+def _worker(master: str) -> Iterator[WorkerProcess]:
     """A worker of its own process, whose Spark ends with it."""
-    environment = os.environ | {"PENSTOCK_DATABASE_URL": database_url()}
-    worker = WorkerProcess(["--spark-master", master, "--concurrency", "2"], environment)
+    worker = WorkerProcess(["--spark-master", master, "--concurrency", "2"], os.environ)
     try:
-        yield
+        yield worker
     finally:
         worker.ask_to_stop()
         worker.end(_STOP_S)
 
 
-def _followed(connection: Connection, execution: int, *, is_quiet: bool) -> ExecutionView:
+def _followed(connection: Connection, execution: int, worker: WorkerProcess, *, is_quiet: bool) -> ExecutionView:
     shown: list[str] = []
     while True:
+        # before the look at the execution, which may end just before its worker does
+        code = worker.code
         one = executions.show(connection, execution)
         begun = executions.steps(connection, execution)
         lines = tree_lines(playbook_of(connection, one), begun, one.status)
@@ -110,4 +110,9 @@ def _followed(connection: Connection, execution: int, *, is_quiet: bool) -> Exec
             shown = lines
         if one.finished_at is not None:
             return one
+        if code is not None:
+            raise StageFailed(
+                f"the worker ended with code {code}, and execution {execution} has not: what the worker said last is "
+                "above. With that mended, another one goes on after: penstock worker --spark-master MASTER"
+            )
         time.sleep(_LOOK_S)

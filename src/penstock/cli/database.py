@@ -1,5 +1,6 @@
 """The database a command works on."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,3 +19,9 @@ def opened(command: str, *, migrated: bool = True) -> Iterator[Connection]:
         if migrated:
             check(connection)
         yield connection
+
+
+def lend_database(url: str) -> None:
+    """Tasks of Spark are processes of their own, and find the database as this one does."""
+    os.environ["PENSTOCK_DATABASE_URL"] = url
+    os.environ.pop("PENSTOCK_DATABASE", None)

@@ -1,6 +1,5 @@
 """This process as a Spark driver: one session, started when it is first needed, and the subscriptions run in it."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -33,10 +32,21 @@ def need_spark() -> None:
         raise SettingsError(f"subscriptions need Spark: pip install 'penstock[spark]' ({error})") from error
 
 
-def lend_database(url: str) -> None:
-    """Tasks are processes of their own, and find the database as this one does."""
-    os.environ["PENSTOCK_DATABASE_URL"] = url
-    os.environ.pop("PENSTOCK_DATABASE", None)
+def launched(master: str, home: Path, options: dict[str, str]) -> "SparkSession":
+    """A session, or why there is none."""
+    from penstock.pipeline.session import spark_session
+
+    try:
+        return spark_session(master, home, options)
+    except Exception as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PenstockError(
+            f"Spark could not be started: {said}\nIt needs Java 17 or later: see penstock doctor."
+        ) from error
+
+
+def ended() -> SparkEnded:
+    return SparkEnded("Spark's JVM has ended by itself\nNothing is lost: start this command again.")
 
 
 @dataclass
@@ -60,8 +70,9 @@ class Driver:
                 self._session = self._started()
             return self._session
 
-    def run(self, path: str, stop: Event, *, once: bool = False) -> str:
-        """Hold a subscription open until it is over; the state it is left in."""
+    def run(self, path: str, stop: Event, *, once: bool = False, most: int | None = None) -> str:
+        """Hold a subscription open until it is over, or has had `most` messages; the state it is left in."""
+        from penstock.pipeline.bound import Bound
         from penstock.pipeline.runtime import Runtime
 
         spark = self.session()
@@ -71,7 +82,9 @@ class Driver:
         try:
             if one.activation == "scheduled" and not once:
                 return self._drain_when_asked(one, stop)
-            return Runtime(spark, self.url, path, once=once, stop=stop, telemetry=self.telemetry).run()
+            return Runtime(
+                spark, self.url, path, once=once, stop=stop, telemetry=self.telemetry, bound=Bound(most)
+            ).run()
         except Exception as error:
             self._check_whole(error)
             raise
@@ -79,7 +92,7 @@ class Driver:
     def _check_whole(self, error: Exception) -> None:
         """What a session without its JVM says is of no use to anybody."""
         if self.is_broken():
-            raise SparkEnded("Spark's JVM has ended by itself\nNothing is lost: start this command again.") from error
+            raise ended() from error
 
     def is_broken(self) -> bool:
         """Whether the JVM has gone by itself."""
@@ -96,24 +109,13 @@ class Driver:
         jars = self._jars()
         self.told("Spark is starting")
         try:
-            return self._launched(spark_options(jars) if jars else {})
+            return launched(self.master, self.home, spark_options(jars) if jars else {})
         except PenstockError as error:
             if not jars or self.only is not None:
                 raise
             # what does not read Kafka goes on without it
             self._no_kafka = error
-            return self._launched({})
-
-    def _launched(self, options: dict[str, str]) -> "SparkSession":
-        from penstock.pipeline.session import spark_session
-
-        try:
-            return spark_session(self.master, self.home, options)
-        except Exception as error:
-            said = (str(error).splitlines() or [type(error).__name__])[0]
-            raise PenstockError(
-                f"Spark could not be started: {said}\nIt needs Java 17 or later: see penstock doctor."
-            ) from error
+            return launched(self.master, self.home, {})
 
     def _jars(self) -> list[Path] | str:
         """Kafka's connector: fetched if a subscription needs it, taken along if it is at hand."""

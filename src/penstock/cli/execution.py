@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from penstock.cli.database import opened
-from penstock.cli.execution_tree import question_lines, tree_lines
+from penstock.cli.execution_tree import forgotten_line, question_lines, trail_rows, tree_lines
 from penstock.cli.options import LARGEST_ID, Actor, AsJson, Limit, read_object
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
 from penstock.cli.subjects import playbook_of
 from penstock.kernel import executions, reads
 from penstock.kernel.connection import Connection
-from penstock.kernel.executions import ExecutionView, StepView
+from penstock.kernel.executions import ExecutionView, ItemsView, StepView
 
 app = typer.Typer(no_args_is_help=True, help="Executions: runs of playbooks.")
 
@@ -94,12 +94,15 @@ def show_command(
         if follow and not json:
             _follow(connection, execution)
         one = executions.show(connection, execution)
-        begun = executions.steps(connection, execution)
+        begun, items = executions.steps(connection, execution), executions.items(connection, execution)
         asked = executions.questions(connection, execution)
         trail = reads.trail_of_execution(connection, execution)
-        lines = _tree(connection, one, begun) if begun else []
+        lines = _tree(connection, one, begun, items) if begun else []
+    if forgotten := forgotten_line(trail):
+        lines = [forgotten]
     if json:
-        show_json({"execution": one, "steps": begun, "awaits": asked, "trail": trail})
+        steps = {"execution": one, "steps": begun, "items": items, "awaits": asked}
+        show_json({**steps, "trail": trail.lines, "trail_left_out": trail.left_out})
         return
     show_facts({name: value for name, value in vars(one).items() if value is not None})
     if lines and not follow:
@@ -108,10 +111,13 @@ def show_command(
     if asked:
         show_heading("it waits")
         typer.echo("\n".join(question_lines(asked)))
+    if one.status == "failed" and not forgotten:
+        show_heading("it failed")
+        typer.echo(f"with the cause mended, it goes on from there\n  penstock execution retry {execution}")
     show_heading("what happened")
     show_table(
         ("when", "step", "what", "attempt", "who", "detail"),
-        [(h.happened_at, h.step, h.happening, h.attempt, h.actor, h.detail) for h in trail],
+        trail_rows(trail, lambda h: (h.happened_at, h.step, h.happening, h.attempt, h.actor, h.detail)),
     )
 
 
@@ -156,8 +162,8 @@ def _move(execution: int, action: str, actor: str | None) -> None:
         typer.echo(f"execution {execution}: {executions.move(connection, execution, action, actor)}")
 
 
-def _tree(connection: Connection, one: ExecutionView, begun: list[StepView]) -> list[str]:
-    return tree_lines(playbook_of(connection, one), begun, one.status)
+def _tree(connection: Connection, one: ExecutionView, begun: list[StepView], items: list[ItemsView]) -> list[str]:
+    return tree_lines(playbook_of(connection, one), begun, one.status, items)
 
 
 def _follow(connection: Connection, execution: int) -> None:
@@ -165,8 +171,8 @@ def _follow(connection: Connection, execution: int) -> None:
     shown: list[str] = []
     while True:
         one = executions.show(connection, execution)
-        begun = executions.steps(connection, execution)
-        lines = [f"execution {execution}: {one.status}", *(_tree(connection, one, begun) if begun else [])]
+        begun, items = executions.steps(connection, execution), executions.items(connection, execution)
+        lines = [f"execution {execution}: {one.status}", *(_tree(connection, one, begun, items) if begun else [])]
         if lines != shown:
             typer.echo("\n".join([*lines, ""]))
             shown = lines

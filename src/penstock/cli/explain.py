@@ -27,7 +27,7 @@ def explain_command(
     with opened("explain") as connection:
         found = explained(connection, _execution_id(connection, what, subscription))
     if json:
-        show_json(found)
+        show_json({**vars(found), "trail": found.trail.lines, "trail_left_out": found.trail.left_out})
     else:
         show_explanation(found)
 

@@ -25,8 +25,11 @@ from penstock.cli import (
     route,
     schedule,
     schema,
+    serve,
+    subscribe,
     subscription,
     tick,
+    token,
     up,
     worker,
 )
@@ -45,9 +48,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("up")(up.up_command)
+app.command("subscribe")(subscribe.subscribe_command)
 app.command("demo")(demo_command)
 app.command("doctor")(doctor.doctor_command)
 app.command("migrate")(schema.migrate_command)
+app.command("serve")(serve.serve_command)
 app.command("worker")(worker.worker_command)
 app.command("tick")(tick.tick_command)
 app.command("validate")(catalog.validate_command)
@@ -67,6 +72,7 @@ app.add_typer(executor.app, name="executor")
 app.add_typer(schedule.app, name="schedule")
 app.add_typer(pool.app, name="pool")
 app.add_typer(config.app, name="config")
+app.add_typer(token.app, name="token")
 
 
 def _print_version(asked: bool) -> None:

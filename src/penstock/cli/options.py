@@ -1,11 +1,14 @@
 """Options and arguments that several commands share."""
 
 import json
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from penstock.model import Json
+
+if TYPE_CHECKING:
+    from penstock.pipeline.books import Server
 
 LARGEST_ID = 2**63 - 1
 
@@ -36,7 +39,24 @@ MetricsPort = Annotated[
         min=1, max=65535, help="Serve metrics for Prometheus at this port; PENSTOCK_METRICS_PORT if left out."
     ),
 ]
+ServerUrl = Annotated[
+    str | None, typer.Option(help="Do it over this server's API, without a database connection.", metavar="URL")
+]
+TokenAlias = Annotated[
+    str | None, typer.Option(help="With --server-url: the credential that holds its token.", metavar="ALIAS")
+]
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most this many.")]
+
+
+def server_of(url: str | None, token_alias: str | None) -> "Server | None":
+    """The server both options name; one without the other is a usage error."""
+    if url is None and token_alias is None:
+        return None
+    if url is None or token_alias is None:
+        raise typer.BadParameter("--server-url and --token-alias go together")
+    from penstock.pipeline.books import Server
+
+    return Server(url, token_alias)
 
 
 def read_object(text: str | None, option: str) -> Json | None:

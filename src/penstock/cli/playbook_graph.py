@@ -1,41 +1,39 @@
 """A playbook's graph as a picture: Mermaid for pages, lines for a terminal."""
 
-from collections.abc import Iterator
+from functools import partial
 
 from penstock.catalog.graph import Edge
 from penstock.catalog.playbook import PlaybookSpec
 from penstock.catalog.steps import Step
+from penstock.cli.outline import outline
 
 
 def mermaid(spec: PlaybookSpec) -> str:
     """A flowchart, for a Markdown page."""
     lines = ["flowchart TD"]
-    lines += [f"  {step.step}{_shape(step, f'{step.step}<br/>{_what(step)}')}" for step in spec.workflow]
+    lines += [f"  {_id(step.step)}{_shape(step, f'{step.step}<br/>{_what(step)}')}" for step in spec.workflow]
     for edge in spec.graph.edges:
         label = _label(spec, edge)
         arrow = "-.->" if edge.kind != "next" else "-->"
-        lines.append(f"  {edge.source} {arrow}{_quoted(label)} {edge.target}")
+        lines.append(f"  {_id(edge.source)} {arrow}{_quoted(label)} {_id(edge.target)}")
     return "\n".join(lines)
 
 
 def picture(spec: PlaybookSpec) -> str:
     """The same for a terminal: each step below the one that leads to it, a join below the first."""
-    return "\n".join(_walk(spec, spec.graph.start, "", "", set()))
+    return "\n".join(head + _told(spec, step) for head, step in outline(spec.graph, partial(_mark, spec)))
 
 
-def _walk(spec: PlaybookSpec, name: str, head: str, below: str, seen: set[str]) -> Iterator[str]:
-    if name in seen:
-        yield f"{head}{name} ↑"
-        return
-    seen.add(name)
-    waits = len(spec.graph.waits_for(name))
-    yield f"{head}{name}  [{_what(spec.steps[name])}]" + (f"  waits for {waits} arcs" if waits > 1 else "")
-    edges = spec.graph.out[name]
-    for nth, edge in enumerate(edges):
-        is_last = nth == len(edges) - 1
-        label = _label(spec, edge)
-        branch = ("└─ " if is_last else "├─ ") + (f"{label}: " if label else "")
-        yield from _walk(spec, edge.target, below + branch, below + ("   " if is_last else "│  "), seen)
+def _told(spec: PlaybookSpec, step: str) -> str:
+    if not step:
+        return ""
+    waits = len(spec.graph.waits_for(step))
+    return f"  [{_what(spec.steps[step])}]" + (f"  waits for {waits} arcs" if waits > 1 else "")
+
+
+def _mark(spec: PlaybookSpec, edge: Edge) -> str:
+    label = _label(spec, edge)
+    return f"{label}: " if label else ""
 
 
 def _label(spec: PlaybookSpec, edge: Edge) -> str:
@@ -62,6 +60,11 @@ def _tool(step: Step, nth: int) -> str:
 
 def _bare(condition: str | bool) -> str:
     return str(condition).strip().removeprefix("{{").removesuffix("}}").strip()
+
+
+def _id(step: str) -> str:
+    """Mermaid takes end, graph or style for words of its own."""
+    return f"step_{step}"
 
 
 def _shape(step: Step, text: str) -> str:

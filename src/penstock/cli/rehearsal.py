@@ -1,30 +1,51 @@
 """A dry run of one message through a subscription's rules, in plain Python. Nothing is written."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from penstock.catalog.source import KafkaOptions, NatsOptions
+from penstock.catalog.cases import BAD_JSON, GONE, UNREADABLE
+from penstock.catalog.source import KafkaOptions, NatsOptions, PubsubOptions
 from penstock.catalog.subscription import DEFAULT_POOL, SubscriptionSpec
 from penstock.cli.subjects import Subject
-from penstock.cli.words import decided
-from penstock.directives.headers import Attribute, attributes_to_json, normalise
+from penstock.cli.words import decided, own_pool
+from penstock.directives.headers import Attribute, Headers, attributes_to_json, normalise
 from penstock.directives.jsonbody import is_json
-from penstock.directives.plan import Plan, plan
+from penstock.directives.plan import Applied, Ignored, Plan, outcomes_of, plan
+from penstock.directives.rules import POOL, PRIORITY, Rule
 from penstock.directives.trace import identity_of
+from penstock.jobs import PermanentError
 from penstock.kernel.executions import IngestMessage
 from penstock.model import Json
 from penstock.routing import rules_of
-from penstock.worker.tools.steps import envelope
+from penstock.worker.envelope import envelope
 
 
 @dataclass(frozen=True)
-class Sample:
-    """A message made up; without a body it is a tombstone."""
+class Rehearsal:
+    """A message to try; without a body it is a tombstone. Where it stands is read from its id, if nobody knows."""
 
     message_id: str
     headers: list[Attribute]
     body: bytes | None
+    key: bytes | None = None
+    part: str | None = None
+    offset: int | None = None
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """One rule of the subscription, and what it came to for one message.
+
+    `verdict` is applied, ignored (with its reason), overruled by another rule that applied, or not_sent.
+    """
+
+    header: str
+    controls: str
+    verdict: str
+    value: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,42 +62,50 @@ class Rehearsed:
     reasons: list[str]
     directives: Json | None
     payload: Json | None
-    remarks: list[str]
+    rules: list[RuleOutcome] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
-def rehearse(subject: Subject, sample: Sample) -> Rehearsed:
+def rehearse(subject: Subject, sample: Rehearsal) -> Rehearsed:
     """The same rules, in the same order, as a batch goes through."""
     spec = subject.spec
-    part, offset = _position(spec, sample.message_id)
-    found = plan(rules_of(spec), normalise(sample.headers), identity_of(spec.path, part, sample.message_id))
+    part, offset = _position(spec, sample)
+    headers = normalise(sample.headers)
+    found = plan(rules_of(spec), headers, identity_of(spec.path, part, sample.message_id))
     kept = found.to_json()
     directives: Json | None = None if kept is None else json.loads(kept)
     playbook = found.playbook or spec.dispatch.playbook
-    own_pool = _own_pool(subject, playbook)
-    fault = _fault(subject, playbook, sample.body)
-    message = _message(spec, sample, part, offset, directives)
-    defaults = subject.playbooks[playbook].workload if playbook in subject.playbooks else {}
+    of_playbook = subject.playbooks[playbook].workflow[0].pool if playbook in subject.playbooks else None
+    payload, fault = _given(subject, playbook, _message(spec, sample, part, offset, directives))
     return Rehearsed(
         subscription=spec.path,
         message_id=sample.message_id,
         playbook=playbook,
-        pool=found.pool or own_pool,
+        pool=found.pool or subject.pool or of_playbook or DEFAULT_POOL,
         dedup_key=_dedup_key(spec, found, sample.message_id),
         trace=found.trace.traceparent if found.trace else None,
         dead_letter=fault,
-        reasons=decided(directives or {}, spec.dispatch.playbook, own_pool),
+        reasons=decided(directives or {}, spec.dispatch.playbook, own_pool(subject.pool, of_playbook)),
         directives=directives,
-        payload=None if fault else {**defaults, **envelope(message, spec)},
+        payload=payload,
+        rules=_rule_by_rule(spec, headers),
         remarks=_remarks(subject, playbook),
     )
 
 
-def _position(spec: SubscriptionSpec, message_id: str) -> tuple[str, int]:
-    """The part and the offset that a message's id stands for."""
+def _position(spec: SubscriptionSpec, sample: Rehearsal) -> tuple[str, int]:
+    """The part and the offset of a message, or what its id stands for."""
+    if sample.part is not None:
+        return sample.part, sample.offset or 0
+    message_id = sample.message_id
     if isinstance(spec.options, KafkaOptions):
         part, _, offset = message_id.rpartition(":")
         return part, int(offset) if offset.isdecimal() else 0
-    part = spec.options.stream if isinstance(spec.options, NatsOptions) else spec.source
+    part = spec.source
+    if isinstance(spec.options, NatsOptions):
+        part = spec.options.stream
+    if isinstance(spec.options, PubsubOptions):
+        part = spec.options.subscription
     return part, int(message_id) if message_id.isdecimal() else 0
 
 
@@ -87,27 +116,47 @@ def first_id(spec: SubscriptionSpec) -> str:
     return "1"
 
 
-def _own_pool(subject: Subject, playbook: str) -> str:
-    """As the commit has it: the subscription's, else the playbook's."""
-    if subject.pool is not None:
-        return subject.pool
-    known = subject.playbooks.get(playbook)
-    return (known.workflow[0].pool if known else None) or DEFAULT_POOL
-
-
-def _fault(subject: Subject, playbook: str, body: bytes | None) -> str | None:
+def _given(subject: Subject, playbook: str, message: IngestMessage) -> tuple[Json | None, str | None]:
+    """What the playbook gets, or why it gets nothing: the commit's reasons first, then the worker's."""
+    spec = subject.spec
     if subject.version is not None and playbook not in subject.playbooks:
-        return "playbook_gone"
-    if subject.spec.dispatch.payload_from == "message.json" and body is not None and not is_json(body):
-        return "bad_json"
-    return None
+        return None, GONE
+    if spec.dispatch.payload_from == "message.json" and message.body is not None and not is_json(message.body):
+        return None, BAD_JSON
+    defaults = subject.playbooks[playbook].workload if playbook in subject.playbooks else {}
+    try:
+        return {**defaults, **envelope(message, spec)}, None
+    except PermanentError:
+        return None, UNREADABLE
 
 
 def _dedup_key(spec: SubscriptionSpec, found: Plan, message_id: str) -> str | None:
     return (found.idempotency_key or message_id) if spec.dedup.enabled else None
 
 
-def _message(spec: SubscriptionSpec, sample: Sample, part: str, offset: int, directives: Json | None) -> IngestMessage:
+def _rule_by_rule(spec: SubscriptionSpec, headers: Headers) -> list[RuleOutcome]:
+    rules = rules_of(spec)
+    outcomes = outcomes_of(rules, headers)
+    # of one control the later rule wins
+    winners = {one.controls: nth for nth, one in enumerate(outcomes) if isinstance(one, Applied)}
+    return [
+        _outcome(rule, one, winners.get(rule.controls) == nth and not (rule.controls == PRIORITY and POOL in winners))
+        for nth, (rule, one) in enumerate(zip(rules.directives, outcomes, strict=True))
+    ]
+
+
+def _outcome(rule: Rule, one: Applied | Ignored | None, wins: bool) -> RuleOutcome:
+    match one:
+        case None:
+            return RuleOutcome(rule.header, rule.controls, "not_sent")
+        case Ignored():
+            return RuleOutcome(rule.header, rule.controls, "ignored", one.value, one.reason)
+    return RuleOutcome(rule.header, rule.controls, "applied" if wins else "overruled", one.value)
+
+
+def _message(
+    spec: SubscriptionSpec, sample: Rehearsal, part: str, offset: int, directives: Json | None
+) -> IngestMessage:
     now = datetime.now(UTC)
     return IngestMessage(
         execution_id=0,
@@ -117,8 +166,8 @@ def _message(spec: SubscriptionSpec, sample: Sample, part: str, offset: int, dir
         message_id=sample.message_id,
         part=part,
         source_offset=offset,
-        published_at=now,
-        message_key=None,
+        published_at=sample.published_at or now,
+        message_key=sample.key,
         body=sample.body,
         attributes=json.loads(attributes_to_json(sample.headers)),
         directives=directives,
@@ -129,7 +178,7 @@ def _remarks(subject: Subject, playbook: str) -> list[str]:
     """What a dry run cannot know."""
     said = []
     if playbook not in subject.playbooks and subject.version is None:
-        said.append(f"{playbook} is not in the file: its defaults (workload) and its pool are left out")
+        said.append(f"{playbook} is neither in the file nor beside it: its defaults and its pool are left out")
     if subject.spec.dedup.enabled:
         said.append("whether the key was seen before is decided at the commit")
     return said

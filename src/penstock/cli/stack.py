@@ -1,23 +1,21 @@
 """Everything in one foreground process: the servers, a worker, and the active subscriptions."""
 
-import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import ExitStack
 from threading import Event
 
 import structlog
 
-from penstock.cli.driver import Driver, lend_database, need_spark
+from penstock.cli.database import lend_database
+from penstock.cli.driver import Driver, need_spark
 from penstock.cli.fleet import Fleet
 from penstock.cli.logs import log_to_stderr
+from penstock.cli.nats import nats_beside
 from penstock.cli.output import waiting
 from penstock.cli.signals import stopped_by_signals
 from penstock.cli.tended import Tended
 from penstock.client import database_url
-from penstock.credentials import read_credentials
-from penstock.embedded import EmbeddedNats
 from penstock.errors import DatabaseUnavailable, SparkEnded
 from penstock.kernel import subscriptions
 from penstock.kernel.connection import connect
@@ -27,7 +25,6 @@ from penstock.settings import Settings, read_settings
 
 log = structlog.get_logger("penstock.up")
 
-NATS_ALIAS = "embedded_nats"
 _LOOK_S = 1.0
 # Spark ends a batch under way within 30 s
 _RUNTIMES_S = 60.0
@@ -43,12 +40,12 @@ def run_stack(words: list[str], *, master: str, with_nats: bool, metrics_port: i
     # as it is now: the worker finds the server as we do, and is one of its users
     worker = Tended(words, dict(os.environ))
     stop = stopped_by_signals(hurry=worker.ask_to_stop)
-    url = _database(settings)
+    url = opened_database(settings)
     home = settings.home.expanduser().absolute()
     # left in the opposite order: runtimes, worker, Spark, servers
     with ExitStack() as stack:
         if with_nats:
-            stack.enter_context(_nats(home, settings))
+            stack.enter_context(nats_beside(home, settings))
         telemetry = stack.enter_context(opened(metrics_port or settings.metrics_port, settings.metrics_host))
         driver = Driver(url, master, home, telemetry, told=log.info)
         stack.callback(driver.end)
@@ -92,7 +89,7 @@ def _stop(fleet: Fleet) -> None:
         log.warning("did not end in time; their places are free when their leases have ended", subscriptions=late)
 
 
-def _database(settings: Settings) -> str:
+def opened_database(settings: Settings) -> str:
     """Migrated, if it is the embedded one; a server of the user's own is left to `penstock migrate`."""
     with waiting("starting PostgreSQL"):
         url = database_url()
@@ -103,34 +100,3 @@ def _database(settings: Settings) -> str:
                 check(connection)
     lend_database(url)
     return url
-
-
-@contextmanager
-def _nats(home: Path, settings: Settings) -> Iterator[None]:
-    """The embedded NATS server, and a file with the credential that opens it."""
-    server = EmbeddedNats(home / "nats")
-    with waiting("starting NATS"):
-        url = server.start()
-    try:
-        file = _credential_file(home, server)
-        log.info("NATS listens", url=url, credential=NATS_ALIAS, file=str(file))
-        if settings.credentials is None:
-            # for ourselves, and for the tasks of Spark
-            os.environ["PENSTOCK_CREDENTIALS"] = str(file)
-            log.info(f"in other terminals: export PENSTOCK_CREDENTIALS={file}")
-        elif NATS_ALIAS not in read_credentials(settings.credentials):
-            log.warning(f"copy {NATS_ALIAS} from {file} into {settings.credentials}: it is not there")
-        yield
-    finally:
-        server.leave()
-
-
-def _credential_file(home: Path, server: EmbeddedNats) -> Path:
-    """Beside, then renamed: nobody reads half of it, and nobody else reads it at all."""
-    file = home / "nats.credentials.yaml"
-    new = file.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
-        json.dump({NATS_ALIAS: server.credential()}, output)
-    new.rename(file)
-    return file

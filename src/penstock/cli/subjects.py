@@ -8,6 +8,7 @@ from pathlib import Path
 from penstock.catalog.entry import read_file, spec_of, unused_of
 from penstock.catalog.playbook import PlaybookSpec
 from penstock.catalog.subscription import SubscriptionSpec
+from penstock.cli.beside import playbooks_beside
 from penstock.cli.database import opened
 from penstock.errors import SettingsError, UnknownPlaybook
 from penstock.kernel import catalog
@@ -54,7 +55,8 @@ def _of_file(file: Path) -> Subject:
         )
     spec = found[0].spec
     assert isinstance(spec, SubscriptionSpec)
-    playbooks = {one.path: one.spec for one in entries if isinstance(one.spec, PlaybookSpec)}
+    beside = playbooks_beside(file, spec.playbooks(), entries)
+    playbooks = {path: one.spec for path, one in beside.items() if isinstance(one.spec, PlaybookSpec)}
     return Subject(spec, _pool(found[0].content), found[0].unused, None, playbooks)
 
 

@@ -1,7 +1,6 @@
 """penstock subscription"""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,20 +8,15 @@ import typer
 from penstock.catalog.entry import unused_of
 from penstock.cli.catalog import Files, read_files, register_files, show_registered
 from penstock.cli.database import opened
-from penstock.cli.options import Actor, AsJson, Master, MetricsPort
+from penstock.cli.options import Actor, AsJson, Master, MetricsPort, ServerUrl, TokenAlias, server_of
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
-from penstock.cli.subjects import subject
-from penstock.cli.words import told
-from penstock.directives.headers import Attribute
+from penstock.cli.plans import explain_command, try_command
 from penstock.errors import SettingsError
 from penstock.kernel import catalog, subscriptions
 from penstock.kernel.subscriptions import SubscriptionView
 
 app = typer.Typer(no_args_is_help=True, help="Subscriptions: where messages come from, and what each one runs.")
 
-PathOrFile = Annotated[
-    str, typer.Argument(help="The subscription's path, or a file with it, registered or not.", metavar="PATH|FILE")
-]
 SubscriptionPath = Annotated[str, typer.Argument(help="The subscription's path.", metavar="PATH")]
 
 
@@ -140,95 +134,31 @@ for _action, _does in {
 def run_command(
     path: SubscriptionPath,
     once: Annotated[bool, typer.Option("--once", help="Read what is there, then end.")] = False,
+    wait: Annotated[
+        int,
+        typer.Option(min=0, help="Wait for a place another runtime holds, so many seconds.", metavar="SECONDS"),
+    ] = 0,
     master: Master = "local[2]",
     metrics_port: MetricsPort = None,
+    server_url: ServerUrl = None,
+    token_alias: TokenAlias = None,
 ) -> None:
     """Hold a subscription open: read its source until SIGTERM, a drain, or its end. SIGTERM leaves it ACTIVE.
 
     Example: penstock subscription run subscriptions/orders
     """
+    server = server_of(server_url, token_alias)
     # Spark takes seconds to import, and no other command needs it
-    from penstock.cli.runtime import run_subscription
+    if server is not None:
+        from penstock.cli.off_cluster import run_off_cluster
 
-    typer.echo(cell(f"{path} is {run_subscription(path, once=once, master=master, metrics_port=metrics_port)}"))
-
-
-@app.command("explain")
-def explain_command(what: PathOrFile, json: AsJson = False) -> None:
-    """Say in words what a subscription does: its source, its playbooks, what headers decide, what its limits come to.
-
-    Example: penstock subscription explain subscriptions/orders
-    """
-    found = subject(what)
-    said = told(found.spec, found.pool, found.unused)
-    if json:
-        show_json({"path": found.spec.path, "version": found.version, "says": said})
-        return
-    show_facts({"path": found.spec.path, "name": found.spec.name, "version": found.version})
-    for title, sentences in said.items():
-        show_heading(title)
-        for sentence in sentences:
-            typer.echo(f"  {cell(sentence)}")
-
-
-@app.command("test")
-def rehearse_command(
-    what: PathOrFile,
-    header: Annotated[
-        list[str] | None, typer.Option(help="A header as KEY=VALUE. Repeatable; a key may come twice.", metavar="K=V")
-    ] = None,
-    body: Annotated[
-        str | None, typer.Option(help="The body, or @ and the file it is in. None if left out.", metavar="TEXT|@FILE")
-    ] = None,
-    message_id: Annotated[str | None, typer.Option("--id", help="The message's id, as the source has it.")] = None,
-    json: AsJson = False,
-) -> None:
-    """Try one message on a subscription's rules: what it would run, and why. Nothing is read or written.
-
-    Example: penstock subscription test orders.yaml --header x-route=shop/check_fraud --body '{"order": 7}'
-    """
-    from penstock.cli.rehearsal import Sample, first_id, rehearse
-
-    found = subject(what)
-    headers = [_header(one) for one in header or []]
-    done = rehearse(found, Sample(message_id or first_id(found.spec), headers, _body(body, found.spec.source)))
-    if json:
-        show_json(done)
-        return
-    show_facts(
-        {
-            "message": done.message_id,
-            "playbook": done.playbook,
-            "pool": done.pool,
-            "dedup key": done.dedup_key,
-            "trace": done.trace,
-            "dead letter": done.dead_letter,
-        }
-    )
-    show_heading("why")
-    for sentence in (*done.reasons, *done.remarks):
-        typer.echo(f"  {cell(sentence)}")
-    show_heading("what the playbook would get")
-    if done.payload is None:
-        typer.echo(f"  nothing: the message would be a dead letter, {done.dead_letter}")
+        state = run_off_cluster(path, server, once=once, master=master, metrics_port=metrics_port, wait_s=wait)
     else:
-        show_json(done.payload)
+        from penstock.cli.runtime import run_subscription
+
+        state = run_subscription(path, once=once, master=master, metrics_port=metrics_port, wait_s=wait)
+    typer.echo(cell(f"{path} is {state}"))
 
 
-def _header(text: str) -> Attribute:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise typer.BadParameter(f"{text!r} is no KEY=VALUE", param_hint="--header")
-    return key, value.encode()
-
-
-def _body(text: str | None, source: str) -> bytes | None:
-    if text is None:
-        # only Kafka has messages without a body
-        return None if source == "kafka" else b""
-    if not text.startswith("@"):
-        return text.encode()
-    try:
-        return Path(text[1:]).read_bytes()
-    except OSError as error:
-        raise typer.BadParameter(f"{text[1:]} cannot be read: {error.strerror}", param_hint="--body") from error
+app.command("explain")(explain_command)
+app.command("test")(try_command)

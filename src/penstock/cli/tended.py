@@ -23,9 +23,10 @@ _LONGEST_WAIT_S = 30.0
 class Tended:
     """A worker process for as long as a block lasts, started again when it ends by itself."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str], *, on_stderr: bool = False) -> None:
         self._words = words
         self._environment = environment
+        self._on_stderr = on_stderr
         self._process: WorkerProcess | None = None
         self._wait_s = _FIRST_WAIT_S
         self._lives = 0
@@ -64,6 +65,6 @@ class Tended:
             self._start()
 
     def _start(self) -> None:
-        self._process = WorkerProcess(self._words, self._environment)
+        self._process = WorkerProcess(self._words, self._environment, on_stderr=self._on_stderr)
         self._lives += 1
         self._began, self._again_at = time.monotonic(), None

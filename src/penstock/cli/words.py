@@ -45,19 +45,30 @@ def told(spec: SubscriptionSpec, pool: str | None, unused: Sequence[str]) -> dic
     }
 
 
+def own_pool(stated: str | None, of_playbook: str | None) -> str:
+    """Where a message is served if no header says: the subscription's pool, else that of the playbook's first step."""
+    if stated is not None:
+        return f"the subscription's own, {stated}"
+    if of_playbook is not None:
+        return f"the playbook's own, {of_playbook}"
+    return f"{DEFAULT_POOL}, as neither the subscription nor the playbook names one"
+
+
 def decided(directives: Mapping[str, Any], playbook: str, pool: str) -> list[str]:
-    """What the headers of a message came to, from the record that is kept with it, and what the subscription says."""
+    """What the headers of a message came to, from the record that is kept with it; `pool` says whose counts else."""
     applied = directives.get("applied", [])
     said = [f"the header {item['header']} said {item['value']}, which {item['controls']} allows" for item in applied]
     said += [
         f"the header {item['header']} said {item['value']} for {item['controls']}: ignored, {item['reason']}"
         for item in directives.get("ignored", [])
     ]
+    dropped = (directives.get("trace") or {}).get("dropped", [])
+    said += [f"the header {name} was dropped: it is not valid, or not to be kept" for name in dropped]
     controls = {item["controls"] for item in applied}
     if PLAYBOOK not in controls:
         said.append(f"no header chose a playbook: the subscription's own, {playbook}")
     if not controls & {POOL, PRIORITY}:
-        said.append(f"no header chose a pool: the subscription's own, {pool}")
+        said.append(f"no header chose a pool: {pool}")
     return said
 
 
@@ -80,8 +91,8 @@ def _place(spec: SubscriptionSpec) -> str:
             return f"Kafka: the topic{'s' if len(topics) > 1 else ''} {', '.join(topics)}"
         case NatsOptions(stream=stream, consumer=consumer):
             return f"NATS: the stream {stream}, by its durable consumer {consumer}"
-        case PubsubOptions(subscription=name):
-            return f"Pub/Sub: {name}; this comes with a later version"
+        case PubsubOptions(subscription=name, lanes=lanes):
+            return f"Pub/Sub: the subscription {name}" + (", one lane per ordering key" if lanes else "")
         case OwnOptions(values=values):
             return f"your own source {spec.source}" + (f", given {', '.join(values)}" if values else "")
     path = spec.ingress.gateway_path if spec.ingress else "?"
@@ -99,6 +110,8 @@ def _begins(spec: SubscriptionSpec) -> list[str]:
     }.get(position, "the first time with the oldest message the source has")
     if isinstance(spec.options, NatsOptions) and position == "earliest":
         first = "the first time where the consumer's deliver policy says"
+    if isinstance(spec.options, PubsubOptions):
+        first = "the first time with the oldest message the subscription has not heard an acknowledgement of"
     return [first, "afterwards where the ledger ends, whoever runs it", _LOSS[spec.on_data_loss]]
 
 

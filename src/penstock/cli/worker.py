@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.apps import load_handlers
+from penstock.cli.database import lend_database
 from penstock.cli.logs import log_to_stderr
 from penstock.cli.output import complain, waiting
 from penstock.cli.signals import heed, leave
@@ -55,11 +56,10 @@ def worker_command(
     with waiting("starting PostgreSQL"):
         url = database_url()
     settings = read_settings()
-    pools = tuple(pool) if pool else None
     options = WorkerOptions(
         url,
         executor,
-        pools,
+        tuple(pool) if pool else None,
         concurrency,
         poll_ms,
         grace_s,
@@ -68,6 +68,7 @@ def worker_command(
         settings.home.expanduser().absolute(),
     )
     worker = Worker(options, handlers, revive=_revival())
+    lend_database(url)
     _heed_signals(worker)
     if while_stdin_open:
         Thread(target=_stop_at_end_of_input, args=[worker.stop], daemon=True).start()

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _COMMAND = ("-m", "penstock.cli.main", "worker", "--while-stdin-open")
+_STDERR = 2
 
 
 class WorkerProcess:
-    """Says what it says on our streams, or in a file."""
+    """Says what it says on our streams, all on our standard error, or in a file."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str], log: Path | None = None) -> None:
+    def __init__(
+        self, words: Sequence[str], environment: Mapping[str, str], log: Path | None = None, *, on_stderr: bool = False
+    ) -> None:
         if log is None:
-            self._process = _started(words, environment, None)
+            self._process = _started(words, environment, _STDERR if on_stderr else None)
         else:
             with log.open("wb") as file:
                 self._process = _started(words, environment, file.fileno())

@@ -8,6 +8,8 @@ from typing import Any
 
 from penstock import Job, job
 from penstock.kernel import jobs as kernel
+from penstock.sources.drain import QueueDrain
+from penstock.sources.kafka_drain import KafkaDrain
 from penstock.worker.tools.engine import Engine
 
 _WHERE = os.environ.get("FAULT", "")
@@ -46,3 +48,6 @@ def _around(name: str, function: Callable[..., Any], *, is_statement: bool = Fal
 setattr(Engine, "run", _around("run", Engine.run))  # noqa: B010
 for _name in ("finish", "fail", "wait", "child", "child_ended", "start"):
     setattr(kernel, _name, _around(_name, getattr(kernel, _name), is_statement=True))
+if _WHERE.endswith("_ack"):
+    for _drain in (QueueDrain, KafkaDrain):
+        setattr(_drain, "acknowledge", _around("ack", _drain.acknowledge))  # noqa: B010
