@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from tests.parts.jars import BROKER, cache
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
+from tests.parts.pstest_build import NotBuilt
+from tests.parts.pubsub import Pubsub
 
 from bench.processes import MeasurementFailed
 from penstock.embedded import maven
@@ -92,6 +94,26 @@ class NatsFeed:
         self._server.publish("BENCH.a", [(body(one, at_ns), headers(one)) for one in numbers])
 
 
+class PubsubFeed:
+    name = "pubsub"
+
+    def __init__(self, server: Pubsub) -> None:
+        self._server = server
+        self._subscription = server.add("bench")
+
+    @property
+    def credential(self) -> dict[str, Any]:
+        return self._server.credential
+
+    def spec(self) -> Json:
+        return {"source": "pubsub", "subscription": self._subscription}
+
+    def publish(self, numbers: Sequence[int], at_ns: int = 0) -> None:
+        attributes = ({key: value.decode() for key, value in headers(one)} for one in numbers)
+        sent = [(body(one, at_ns), those, "") for one, those in zip(numbers, attributes, strict=True)]
+        self._server.publish("bench", sent)
+
+
 @contextmanager
 def kafka(folder: Path) -> Iterator[Feed]:
     if shutil.which("java") is None or not maven.is_installed():
@@ -113,7 +135,16 @@ def nats(folder: Path) -> Iterator[Feed]:
         yield NatsFeed(server)
 
 
-FEEDS: dict[str, Callable[[Path], Any]] = {"kafka": kafka, "nats": nats}
+@contextmanager
+def pubsub(folder: Path) -> Iterator[Feed]:
+    try:
+        with Pubsub(_made(folder / "pubsub")) as server:
+            yield PubsubFeed(server)
+    except NotBuilt as error:
+        raise MeasurementFailed(str(error)) from error
+
+
+FEEDS: dict[str, Callable[[Path], Any]] = {"kafka": kafka, "nats": nats, "pubsub": pubsub}
 
 
 def _made(folder: Path) -> Path:

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 import pyarrow as pa
 from adbc_driver_postgresql import dbapi
+from tests.parts.processes import free_ports, listens
 
 from bench.feeds import FEEDS, Feed
 from bench.processes import Command, MeasurementFailed, Process
 from bench.server import BenchServer
-from penstock.kernel import catalog, runtimes, subscriptions
+from penstock.kernel import catalog, runtimes, subscriptions, tokens
 from penstock.kernel.connection import Connection, connect
 from penstock.model import Json
 from penstock.settings import read_settings
@@ -31,6 +32,7 @@ START_S = 180
 LOOK_S = 0.05
 STILL_S = 3.0
 _INCARNATION = uuid4()
+_PENSTOCK = str(Path(sys.executable).with_name("penstock"))
 # the columns of a staged row, as the baseline copies them
 STAGED = {
     "attempt": pa.string(), "part": pa.string(), "source_offset": pa.int64(), "message_id": pa.string(),
@@ -66,10 +68,27 @@ class Ingest:
 
     @contextmanager
     def running(self) -> Iterator[Process]:
-        command = [str(Path(sys.executable).with_name("penstock")), "subscription", "run", PATH]
-        with Process(Command(command, self._environment()), self._log) as process:
+        with Process(Command([_PENSTOCK, "subscription", "run", PATH], self._environment()), self._log) as process:
             yield process
             process.end(START_S)
+
+    @contextmanager
+    def running_over_api(self) -> Iterator[Process]:
+        """The runtime has no database: it goes over a `penstock serve`, on the loopback."""
+        with connect(self.url) as connection:
+            token = tokens.create(connection, "agent:bench", ["internal"])[1]
+        environment = self._environment(server={"token": token})
+        database = environment.pop("PENSTOCK_DATABASE_URL")
+        (port,) = free_ports(1)
+        serve = Command([_PENSTOCK, "serve", "--port", str(port)], {**environment, "PENSTOCK_DATABASE_URL": database})
+        options = ["--server-url", f"http://127.0.0.1:{port}", "--token-alias", "server"]
+        with Process(serve, self._folder / "serve.log") as server:
+            self._until(lambda: listens(port), START_S, server)
+            command = Command([_PENSTOCK, "subscription", "run", PATH, *options], environment)
+            with Process(command, self._log) as process:
+                yield process
+                process.end(START_S)
+            server.end(START_S)
 
     def publish(self, count: int, at_ns: int = 0) -> None:
         self.feed.publish(range(self.published, self.published + count), at_ns)
@@ -114,9 +133,9 @@ class Ingest:
                 raise MeasurementFailed(f"the runtime did not get there within {within_s:g} s\n{log}")
             time.sleep(LOOK_S)
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, **more: Json) -> dict[str, str]:
         credentials = self._folder / "credentials.yaml"
-        credentials.write_text(json.dumps({"main": self.feed.credential}))
+        credentials.write_text(json.dumps({"main": self.feed.credential, **more}))
         credentials.chmod(0o600)
         home = self._folder / "home"
         home.mkdir(exist_ok=True)

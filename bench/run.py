@@ -46,7 +46,13 @@ class Sizes:
     fan: int = 10_000
     messages: int = 1_000_000
     nats_messages: int = 200_000
+    api_messages: int = 200_000
+    api_batch: int = 20_000
+    # the fake looks at all that it holds a hundred times a second
+    pubsub_messages: int = 60_000
+    pubsub_batch: int = 10_000
     batch: int = 50_000
+    local_messages: int = 1000
     paced_per_s: int = 500
     paced_s: int = 60
     documents: int = 5000
@@ -76,7 +82,12 @@ QUICK = Sizes(
     fan=500,
     messages=2000,
     nats_messages=1500,
+    api_messages=1500,
+    api_batch=400,
+    pubsub_messages=1500,
+    pubsub_batch=400,
     batch=400,
+    local_messages=50,
     paced_per_s=50,
     paced_s=3,
     documents=60,

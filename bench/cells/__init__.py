@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench.cells import claim, drain, enqueue, events, ingest, latency, markcut, playbooks
+from bench.cells import claim, drain, enqueue, events, ingest, latency, local, markcut, playbooks
 from bench.results import Cell
 from bench.run import Bench
 
@@ -32,7 +32,11 @@ CELLS: dict[str, Callable[[Bench], list[Cell]]] = {
     "ingest_flat": ingest.flat,
     "ingest_start": ingest.starts,
     "ingest_nats": ingest.nats,
+    "ingest_api": ingest.api,
+    "ingest_pubsub": ingest.pubsub,
     "ingest_latency": ingest.latency,
+    "subscribe_once": local.once,
+    "explain": local.explain,
     "markcut_local": markcut.local,
     "markcut_cluster": markcut.cluster,
 }

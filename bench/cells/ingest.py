@@ -15,6 +15,8 @@ BATCH = 50_000
 KAFKA = reaching(20_000)
 OF_COPY = at_least(0.4)
 NATS = reaching(5_000)
+API = reaching(5_000)
+PUBSUB = reaching(3_000)
 FLAT = at_most(1.25)
 COLD, WARM = within(40), within(10)
 P50_S, P99_S = within(1.2), within(2.5)
@@ -84,6 +86,29 @@ def nats(bench: Bench) -> list[Cell]:
         batches = _pour(ingest, process, bench.sizes.nats_messages)
     detail = {"messages": bench.sizes.nats_messages, "batches": [one.messages for one in batches]}
     return [cell("ingest_nats", steady_per_s(batches), "messages/s", NATS, detail=detail)]
+
+
+def api(bench: Bench) -> list[Cell]:
+    """From Kafka, by a runtime without a database connection."""
+    sizes = bench.sizes
+    with fed(bench.server, "kafka", runtime={"batch": sizes.api_batch}) as ingest:
+        ingest.publish(1)
+        with ingest.running_over_api() as process:
+            ingest.until_received(START_S, process)
+            bench.say(f"{sizes.api_messages:,} messages from Kafka over the API")
+            batches = _pour(ingest, process, sizes.api_messages)
+    detail = {"messages": sizes.api_messages, "batches": [one.messages for one in batches]}
+    return [cell("ingest_api", steady_per_s(batches), "messages/s", API, detail=detail)]
+
+
+def pubsub(bench: Bench) -> list[Cell]:
+    sizes = bench.sizes
+    runtime = {"batch": sizes.pubsub_batch, "timeout_ms": 1000}
+    with fed(bench.server, "pubsub", runtime=runtime) as ingest, ingest.running() as process:
+        bench.say(f"{sizes.pubsub_messages:,} messages from Pub/Sub")
+        batches = _pour(ingest, process, sizes.pubsub_messages)
+    detail = {"messages": sizes.pubsub_messages, "batches": [one.messages for one in batches], "server": "pstest"}
+    return [cell("ingest_pubsub", steady_per_s(batches), "messages/s", PUBSUB, detail=detail)]
 
 
 def latency(bench: Bench) -> list[Cell]:

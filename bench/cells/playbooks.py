@@ -1,7 +1,7 @@
 """Executions of playbooks: how fast they are started, how fast steps follow one another, and a wide loop."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import median
 
@@ -17,6 +17,7 @@ from penstock.kernel.registration import register
 
 EXECUTE, STEPS, FAN = at_least(0.5), at_least(0.4), at_most(5)
 LATENCY_MS = within(8)
+MEMORY = at_most(1.25)
 ROUNDS = 3
 LENGTH = 10
 BATCH = 1000
@@ -32,7 +33,7 @@ GAPS = (
 )
 TAKEN = (
     "select extract(epoch from (o.finished_at - o.started_at)) * 1000 from penstock.job_step t"
-    " join penstock.job_outcome o on o.job_id = t.job_id where t.item > 0"
+    " join penstock.job_outcome o on o.job_id = t.job_id where t.item > 0 and t.job_id > %s"
 )
 
 
@@ -111,16 +112,28 @@ def fan(bench: Bench) -> list[Cell]:
     with connect(url) as db:
         loop = 'loop: {in: "{{ workload.items }}", mode: parallel}, next: b}'
         _register(db, "fan", f"  - {{step: a, tool: {{kind: noop}}, {loop}\n  - {{step: b, tool: {{kind: noop}}}}")
-        _started(db, "fan", 1, payload={"items": list(range(items))})
-        with _worker(bench, url):
+        with _worker(bench, url) as worker:
+            # a tenth first: what the worker holds must not grow with the loop
+            _started(db, "fan", 1, payload={"items": list(range(items // 10))})
+            before = _peak(db, worker)
+            first = db.execute("select max(job_id) from penstock.job").fetchone()
+            _started(db, "fan", 1, payload={"items": list(range(items))})
             began = time.monotonic()
-            _until(db, LIVE, 0)
+            peak = _peak(db, worker)
             seconds = time.monotonic() - began
-        taken = sorted(float(row[0]) for row in db.execute(TAKEN.encode()).fetchall() if row[0] is not None)
+        taken = sorted(float(row[0]) for row in db.execute(TAKEN.encode(), first).fetchall() if row[0] is not None)
         after = db.execute("select count(*) from penstock.v_execution_step where step = 'b'").fetchone()
-    if len(taken) != items or after != (1,):
+    if len(taken) != items or after != (2,):
         raise MeasurementFailed(f"of {items:,} items {len(taken):,} were counted, and what comes after ran {after}")
     return [
+        cell(
+            "playbook_fan_memory",
+            peak / 2**20,
+            "MiB",
+            MEMORY,
+            against=before / 2**20,
+            baseline=f"the worker's peak at a loop of {items // 10:,} items",
+        ),
         cell(
             "playbook_fan_p99",
             percentile(taken, 99),
@@ -129,7 +142,7 @@ def fan(bench: Bench) -> list[Cell]:
             against=median(taken),
             baseline="the median step",
             detail={"items": items, "seconds": round(seconds, 2)},
-        )
+        ),
     ]
 
 
@@ -157,18 +170,26 @@ def _lines(bench: Bench) -> Iterator[tuple[Connection, str]]:
         yield db, url
 
 
+def _peak(db: Connection, worker: Process) -> int:
+    """The most memory the worker has until all is done."""
+    seen = [worker.rss_bytes()]
+    _until(db, LIVE, 0, lambda: seen.append(worker.rss_bytes()))
+    return max(seen)
+
+
 @contextmanager
-def _worker(bench: Bench, url: str) -> Iterator[None]:
+def _worker(bench: Bench, url: str) -> Iterator[Process]:
     """One real worker, from its first claim on."""
     command = bench.ours.worker(url, "work", 1)
     with Process(command, bench.server.folder / "playbooks.log") as worker:
         worker.await_line("START", START_S)
-        yield
+        yield worker
 
 
-def _until(db: Connection, query: str, wanted: int) -> None:
+def _until(db: Connection, query: str, wanted: int, look: Callable[[], object] = lambda: None) -> None:
     give_up_at = time.monotonic() + 600
     while (row := db.execute(query.encode()).fetchone()) != (wanted,):
         if time.monotonic() > give_up_at:
             raise MeasurementFailed(f"executions do not end: {row}")
+        look()
         time.sleep(0.02)
