@@ -13,6 +13,7 @@ from uuid import uuid4
 import hypothesis
 import pytest
 
+import penstock.sources  # noqa: F401  (sets up gRPC before a test's own import of it)
 from penstock.embedded import Binaries, EmbeddedPostgres, bundled_binaries, system_binaries
 from penstock.kernel.connection import Connection, connect
 from penstock.kernel.migrate import migrate
@@ -31,6 +32,8 @@ if os.environ.get("PENSTOCK_RANDOM") != "1":
 
 
 def pytest_configure() -> None:
+    # most of a short life of Spark is its JVM's second compiler, which pays only in a long one
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     # under nohup, or in the background of a script, the processes we start would inherit that these are ignored
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

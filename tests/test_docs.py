@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from penstock.cli.main import app
 from penstock.errors import BY_SQLSTATE
+from penstock.gateway.measures import Measures
 from penstock.kernel.connection import Connection
 from penstock.pipeline.metrics import STATES, Metrics
 from penstock.settings import Settings
@@ -68,8 +69,9 @@ def test_every_environment_setting_is_documented() -> None:
 
 def test_every_metric_is_documented_and_every_documented_one_exists() -> None:
     suffixes = {"counter": "_total"}
-    told = {f"{one.name}{suffixes.get(one.type, '')}" for one in Metrics().registry.collect()}
-    assert set(re.findall(r"\bpenstock_(?:ingest|runtime)_\w+", DOCS)) == told
+    ours = [*Metrics().registry.collect(), *Measures().registry.collect()]
+    told = {f"{one.name}{suffixes.get(one.type, '')}" for one in ours}
+    assert set(re.findall(r"\bpenstock_(?:ingest|runtime|http)_\w+", DOCS)) == told
     nothing([state for state in STATES if f"`{state}`" not in DOCS])
 
 
