@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.credentials import read_credentials
 from penstock.jobs import Job
-from penstock.kernel import health
+from penstock.kernel import health, jobs
 from penstock.model import Claim, Facts
 from penstock.worker.link import Link, LinkPool
 from penstock.worker.tools.contract import Call, Services
@@ -56,6 +56,13 @@ class Caller:
     ) -> Call:
         """`written` are the keys before their templates were filled in, if they had any."""
         return Call(job or a_job(), settings, args or {}, self.services, {**settings, **(written or {})})
+
+    def held(self) -> Job:
+        """A job of its own that a worker has begun."""
+        job_id = self.services.links.call(lambda c: jobs.enqueue(c, {"kind": "tool:subscription"}))
+        (claim,) = self.services.links.call(lambda c: jobs.claim(c, "default", 1, start=True))
+        assert claim.job_id == job_id
+        return Job(claim, self.services.links.call(lambda c: jobs.facts(c, [claim]))[job_id])
 
     def close(self) -> None:
         for link in self._opened:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -13,10 +14,11 @@ from penstock.sources.kafka import KafkaSource
 from penstock.sources.nats import NatsSource
 from penstock.worker.tools import subscription
 from penstock.worker.tools.contract import Call
+from tests.concurrency.sessions import wait_until
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
 from tests.parts.pubsub import Pubsub
-from tests.tools.calling import Caller, a_job
+from tests.tools.calling import Caller
 
 
 class Rig(Protocol):
@@ -38,6 +40,7 @@ class NatsRig:
     def __init__(self, server: Nats, ack_wait: float = 60) -> None:
         self.server = server
         self.stream = f"S{uuid4().hex[:8]}"
+        self._ack_wait = ack_wait
         server.add_stream(self.stream)
         server.add_consumer(self.stream, "drain", ack_wait=ack_wait)
 
@@ -55,8 +58,9 @@ class NatsRig:
             return source.backlog()
 
     def expire(self) -> None:
-        # when its consumer has waited for long enough
-        pass
+        """When its consumer has waited for long enough: whoever polls earlier may get some of them only."""
+        since = monotonic()
+        wait_until(lambda: monotonic() - since > self._ack_wait, "the consumer has waited", self._ack_wait + 60)
 
 
 class KafkaRig:
@@ -132,7 +136,7 @@ class Steps:
         caller.credentials(json.dumps({"feed": rig.credential()}))
 
     def call(self, operation: str, job: Job | None = None, **settings: Any) -> Call:
-        return self._caller({"operation": operation, **self._place, **settings}, job=job or a_job())
+        return self._caller({"operation": operation, **self._place, **settings}, job=job or self._caller.held())
 
     def poll(self, **settings: Any) -> Json:
         return subscription.run(self.call("poll", **{"timeout_ms": 3000, **settings}))

@@ -42,7 +42,7 @@ def test_a_poll_gives_messages_that_refer_to_their_bodies(steps: Steps, rig: Rig
     assert result["more"] == isinstance(rig, PubsubRig)
     if not isinstance(rig, PubsubRig):
         assert result["bodies"] == ["one", "two", "three"]
-    assert [one["ref"] for one in result["messages"]] == [f"penstock://result/7#/bodies/{nth}" for nth in range(3)]
+    assert [one["ref"] for one in result["messages"]] == [f"penstock://result/1#/bodies/{nth}" for nth in range(3)]
     assert all("handle" not in one and "data" not in one for one in result["messages"])
     assert len({one["id"] for one in result["messages"]}) == 3
 

@@ -213,6 +213,16 @@ def finish(
     return [Answer._make(row) for row in rows]
 
 
+def kept(connection: Connection, job_ids: Sequence[int], tokens: Sequence[int]) -> set[tuple[int, int]]:
+    """fn_job_kept: of finishes whose answer was lost, those that were accepted, job and token."""
+    with translated(connection):
+        rows = connection.execute(
+            "select job_id, lease_token from penstock.fn_job_kept(%s::bigint[], %s::bigint[])",
+            [list(job_ids), list(tokens)],
+        ).fetchall()
+    return {(int(job_id), int(token)) for job_id, token in rows}
+
+
 def wait(
     connection: Connection,
     job_id: int,

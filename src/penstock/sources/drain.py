@@ -26,6 +26,8 @@ class Polled:
     deliveries: int | None
     # how many before it were gone before anybody polled them
     lost: int = 0
+    # what names it there for ever, unlike its id: a place that was made anew gives the same ids to other messages
+    identity: str = ""
 
 
 # how many more; 0: none
@@ -34,6 +36,10 @@ Wanted = Callable[[], int]
 
 class Drain(Protocol):
     """A source as steps of a playbook use it. Every method raises a SourceError when it cannot do its work."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether a message can be acknowledged only after all before it."""
 
     @property
     def is_sure(self) -> bool:
@@ -67,6 +73,7 @@ class QueueDrain:
     """Of a source that hands out messages one by one, each for a time."""
 
     def __init__(self, source: Queue, hold_s: float, least_wait_s: float = 0, *, is_sure: bool = True) -> None:
+        self.in_order = False
         self.is_sure = is_sure
         self._source = source
         self._hold_s = hold_s
@@ -130,4 +137,5 @@ def polled(one: Message) -> Polled:
         handle=one.ack,
         # Pub/Sub says 0 where it does not count
         deliveries=one.deliveries or None,
+        identity=f"{one.part}/{one.id}/{'' if one.published_at is None else one.published_at.isoformat()}",
     )

@@ -68,6 +68,10 @@ class KafkaDrain:
         self._consumer: Consumer | None = None
 
     @property
+    def in_order(self) -> bool:
+        return True
+
+    @property
     def is_sure(self) -> bool:
         return True
 
@@ -240,4 +244,5 @@ def _polled(record: Record, mark: Mark, lost: int) -> Polled:
         handle=str(mark),
         deliveries=None,
         lost=lost,
+        identity=f"{mark.topic_id}/{mark.partition}/{mark.offset}",
     )

@@ -51,7 +51,7 @@ grant execute on function penstock.fn_job_claim, penstock.fn_job_start, penstock
   penstock.fn_job_fail, penstock.fn_job_heartbeat, penstock.fn_queue_heartbeat, penstock.fn_queue_farewell, penstock.fn_queue_tick,
   penstock.fn_queue_reap_stale_leases, penstock.fn_outbox_tick, penstock.fn_consumer_dispatch, penstock.fn_consumer_dispatch_run,
   penstock.fn_iu_route_worker_run, penstock.fn_iu_route_deliver, penstock.fn_iu_route_sent, penstock.fn_job_await, penstock.fn_job_child,
-  penstock.fn_job_child_ended, penstock.fn_job_callback_key
+  penstock.fn_job_child_ended, penstock.fn_job_callback_key, penstock.fn_job_kept, penstock.fn_drain_take, penstock.fn_drain_done
   to dot_executor, workflow_admin;
 
 -- Operators decide.

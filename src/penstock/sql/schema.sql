@@ -2943,6 +2943,65 @@ begin
 end
 $$;
 
+-- Name: fn_drain_done(text, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_drain_done(p_place text, p_messages text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  delete from penstock.once_key k
+   where k.scope = 'drain:' || p_place and k.key = any (p_messages)
+     and exists (select from penstock.job_outcome o
+                  where o.job_id = split_part(k.ref, ':', 1)::bigint and o.lease_token = split_part(k.ref, ':', 2)::bigint
+                    and o.status = 'succeeded')
+$$;
+
+-- Name: fn_drain_take(bigint, bigint, text, text[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_drain_take(p_job_id bigint, p_token bigint, p_place text, p_messages text[]) RETURNS TABLE(message text, standing text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_rules bigint[] := penstock.caller_rules();
+  v_scope text := 'drain:' || p_place;
+  v_ref text := p_job_id || ':' || p_token;
+  v_expires timestamptz := now() + penstock.config_text('queue.once_key.ttl_s.job', '2592000')::bigint * interval '1 second';
+begin
+  if cardinality(p_messages) > 1000 or length(p_place) > 1000 or exists (select from unnest(p_messages) m where length(m) > 1000) then
+    raise exception using errcode = 'PS011', message = 'at most 1,000 messages are taken at once; a name has 1,000 characters at most';
+  end if;
+  perform from penstock.job_queue q
+   where q.job_id = p_job_id and q.lease_token = p_token and q.status = 'running' and (v_rules is null or q.rule = any (v_rules))
+     for share;
+  if not found then
+    raise exception using errcode = 'PS009', message = format('job %s is not held under this token: it takes no messages', p_job_id);
+  end if;
+  insert into penstock.once_key (scope, key, ref, expires_at)
+  select v_scope, m, v_ref, v_expires from (select distinct m from unnest(p_messages) m where m is not null) x order by m
+  on conflict do nothing;
+  perform from penstock.once_key k where k.scope = v_scope and k.key = any (p_messages) order by k.key for update;
+  -- a NEW statement: whoever has them now took them before its snapshot. The token tells attempts apart: what one has polled and
+  -- lost is in no result, though the next one succeeds
+  return query
+  with asked as (
+    select k.key,
+           case when k.ref = v_ref or k.expires_at <= now() then null
+                when exists (select from penstock.job_outcome o
+                              where o.job_id = h.job_id and o.lease_token = h.token and o.status = 'succeeded') then 'kept'
+                when exists (select from penstock.job_queue q where q.job_id = h.job_id and q.lease_token = h.token) then 'held'
+           end as stands
+      from penstock.once_key k
+     cross join lateral (select split_part(k.ref, ':', 1)::bigint as job_id, split_part(k.ref, ':', 2)::bigint as token) h
+     where k.scope = v_scope and k.key = any (p_messages)
+  ), taken as (
+    update penstock.once_key k set ref = v_ref, expires_at = v_expires
+      from asked a where k.scope = v_scope and k.key = a.key and a.stands is null and k.ref <> v_ref
+  )
+  select a.key, a.stands from asked a where a.stands is not null;
+end
+$$;
+
 -- Name: fn_event_domain_register(text, text); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text DEFAULT NULL::text) RETURNS void
@@ -4099,6 +4158,17 @@ begin
       left join penstock.job_queue q on q.job_id = x.job_id and q.lease_token = x.token and q.status in ('leased', 'running')
      where q.job_id is null or q.cancel_requested;
 end
+$$;
+
+-- Name: fn_job_kept(bigint[], bigint[]); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_job_kept(p_job_ids bigint[], p_tokens bigint[]) RETURNS TABLE(job_id bigint, lease_token bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select x.job_id, x.token from unnest(p_job_ids, p_tokens) x(job_id, token)
+   where exists (select from penstock.job_outcome o
+                  where o.job_id = x.job_id and o.lease_token = x.token and o.status = 'succeeded')
 $$;
 
 -- Name: fn_job_list(text, text, text, bigint, integer); Type: FUNCTION; Schema: penstock; Owner: -
@@ -12956,6 +13026,18 @@ GRANT ALL ON FUNCTION penstock.fn_dead_letter_replay(p_id text, p_actor text) TO
 REVOKE ALL ON FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_dead_letter_resolve(p_id text, p_actor text, p_reason text) TO workflow_admin;
 
+-- Name: FUNCTION fn_drain_done(p_place text, p_messages text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_drain_done(p_place text, p_messages text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_drain_done(p_place text, p_messages text[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_drain_done(p_place text, p_messages text[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_drain_take(p_job_id bigint, p_token bigint, p_place text, p_messages text[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_drain_take(p_job_id bigint, p_token bigint, p_place text, p_messages text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_drain_take(p_job_id bigint, p_token bigint, p_place text, p_messages text[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_drain_take(p_job_id bigint, p_token bigint, p_place text, p_messages text[]) TO workflow_admin;
+
 -- Name: FUNCTION fn_event_domain_register(p_event_domain text, p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.fn_event_domain_register(p_event_domain text, p_actor text) FROM PUBLIC;
@@ -13220,6 +13302,12 @@ GRANT ALL ON FUNCTION penstock.fn_job_finish(p_job_ids bigint[], p_tokens bigint
 REVOKE ALL ON FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]) TO dot_executor;
 GRANT ALL ON FUNCTION penstock.fn_job_heartbeat(p_executor_id text, p_incarnation uuid, p_job_ids bigint[], p_tokens bigint[]) TO workflow_admin;
+
+-- Name: FUNCTION fn_job_kept(p_job_ids bigint[], p_tokens bigint[]); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_job_kept(p_job_ids bigint[], p_tokens bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_job_kept(p_job_ids bigint[], p_tokens bigint[]) TO dot_executor;
+GRANT ALL ON FUNCTION penstock.fn_job_kept(p_job_ids bigint[], p_tokens bigint[]) TO workflow_admin;
 
 -- Name: FUNCTION fn_job_list(p_status text, p_kind text, p_pool text, p_before bigint, p_limit integer); Type: ACL; Schema: penstock; Owner: -
 

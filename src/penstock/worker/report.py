@@ -160,9 +160,14 @@ class Reporter:
 
     def _settle(self, batch: list[Done], refused: set[int]) -> None:
         """Only now is it known whose results are kept."""
-        for held, _, _ in batch:
-            if held.pledges:
-                (self.afterwards.lost if held.claim.job_id in refused else self.afterwards.kept)(held)
+        owing = {(held.claim.job_id, held.claim.lease_token): held for held, _, _ in batch if held.pledges}
+        kept = {pair for pair in owing if pair[0] not in refused}
+        if len(kept) < len(owing):
+            # one whose first answer was lost is refused as finished, by itself
+            ids, tokens = zip(*owing, strict=True)
+            kept |= self._link.insist(lambda c: jobs.kept(c, ids, tokens), self.abandon)
+        for pair, held in owing.items():
+            (self.afterwards.kept if pair in kept else self.afterwards.lost)(held)
 
     def _await(self, batch: list[tuple[Held, Awaiting]]) -> None:
         for held, awaited in batch:

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -25,6 +26,7 @@ _MOST_FETCHES = 20
 class Batch:
     def __init__(self, call: Call, deadline_ms: int | None, *, shows_handles: bool) -> None:
         self.handles: list[str] = []
+        self.identities: list[str] = []
         self._call = call
         self._deadline_ms = deadline_ms
         self._shows_handles = shows_handles
@@ -32,6 +34,7 @@ class Batch:
         self._messages: list[Json] = []
         self._bodies: list[Any] = []
         self._is_full = False
+        self._fetched = 0
         self._lost = 0
         self._most_bytes = lookups.result_bytes(call.services)
         self._bytes = _FRAME
@@ -76,14 +79,25 @@ class Batch:
         self._messages.append(message)
         self._bodies.append(body)
         self.handles.append(handle)
+        self.identities.append(one.identity)
+        self._fetched += 1
         self._lost += one.lost
         return True
 
+    def leave_out(self, standing: Mapping[str, str]) -> None:
+        """What belongs to another result. What is kept there is acknowledged with these, what is held is left alone."""
+        stands = [standing.get(one) for one in self.identities]
+        self._messages = [one for one, word in zip(self._messages, stands, strict=True) if word is None]
+        self._bodies = [one for one, word in zip(self._bodies, stands, strict=True) if word is None]
+        for nth, message in enumerate(self._messages):
+            message["ref"] = f"{self._ref}{nth}"
+        self.handles = [one for one, word in zip(self.handles, stands, strict=True) if word != "held"]
+        self.identities = [one for one, word in zip(self.identities, stands, strict=True) if word != "held"]
+
     def result(self, limit: int, *, is_sure: bool) -> Json:
-        taken = len(self._messages)
         told: Json = {
-            "count": taken,
-            "more": self._is_full or taken == limit or (taken > 0 and not is_sure),
+            "count": len(self._messages),
+            "more": self._is_full or self._fetched == limit or (self._fetched > 0 and not is_sure),
             "messages": self._messages,
             "bodies": self._bodies,
         }

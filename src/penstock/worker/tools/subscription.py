@@ -6,8 +6,8 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from penstock.errors import PenstockError, SourceMissing, SourceRefused, SourceUnfit
-from penstock.jobs import PermanentError, Pledge
-from penstock.kernel import health
+from penstock.jobs import PermanentError, Pledge, Snooze
+from penstock.kernel import drains, health
 from penstock.model import Json
 from penstock.sources.drain import Drain, Polled
 from penstock.worker.tools import handles as marks
@@ -20,6 +20,8 @@ _BATCH = (1, 1000, 100)
 _TIMEOUT_MS = (0, 5000, 1000)
 _FINAL = (SourceMissing, SourceRefused, SourceUnfit)
 _SOURCE_KEYS = ("source", "stream", "consumer", "topics", "topic_pattern", "group", "subscription", "ack_deadline_s")
+_PLACE_KEYS = ("auth", "stream", "consumer", "group", "subscription")
+_AGAIN_S = 1.0
 _WITH_HANDLES = ("manual", "defer")
 
 
@@ -42,6 +44,8 @@ def _poll(call: Call, drain: Drain) -> Json:
     batch = Batch(call, marks.deadline(now_s, drain.hold_s()), shows_handles=mode in _WITH_HANDLES)
     try:
         _fill(batch, drain, limit, wait_s)
+        if mode == "on_success" and batch.handles:
+            _take(call, drain, batch)
         if mode == "auto":
             _settle(call, drain, "ack", batch.handles)
         result = batch.result(limit, is_sure=drain.is_sure)
@@ -52,9 +56,35 @@ def _poll(call: Call, drain: Drain) -> Json:
                 drain.give_back([marks.bare(handle) for handle in batch.handles])
         raise
     if batch.handles and mode in ("on_success", *_WITH_HANDLES):
-        kept = _later(call, "ack", batch.handles) if mode == "on_success" else _nothing
+        kept = _owed(call, batch) if mode == "on_success" else _nothing
         call.pledges.append(Pledge(kept, _later(call, "nack", batch.handles)))
     return result
+
+
+def _take(call: Call, drain: Drain, batch: Batch) -> None:
+    """What a dead worker owed the source comes again, though a result has it: it is owed by this step then."""
+    job, place = call.job, _place(call)
+    known = call.services.links.call(lambda c: drains.take(c, job.id, job.lease_token, place, batch.identities))
+    if drain.in_order and "held" in known.values():
+        # nothing behind them could be acknowledged
+        raise Snooze(_AGAIN_S)
+    batch.leave_out(known)
+
+
+def _owed(call: Call, batch: Batch) -> Callable[[], None]:
+    acknowledge, place = _later(call, "ack", batch.handles), _place(call)
+
+    def settle() -> None:
+        acknowledge()
+        # else that they were kept is forgotten later
+        with suppress(PenstockError):
+            call.services.links.call(lambda c: drains.done(c, place, batch.identities))
+
+    return settle
+
+
+def _place(call: Call) -> str:
+    return " ".join(str(call.settings[key]) for key in _PLACE_KEYS if key in call.settings)
 
 
 def _fill(batch: Batch, drain: Drain, limit: int, wait_s: float) -> None:
