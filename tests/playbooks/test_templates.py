@@ -5,6 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jinja2 import Environment
 
 from penstock.catalog.templates import evaluated, problems, reads
 from penstock.errors import TemplateFailed
@@ -36,6 +39,51 @@ CONTEXT: dict[str, Any] = {
 def test_a_template_gives_its_value_with_its_type(text: str, value: Any) -> None:
     assert problems(text) == []
     assert evaluated(text, CONTEXT) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{{ -workload.n }}", -2),
+        ("{{ -workload.n + 5 }}", 3),
+        ("{{-workload.n}}", 2),
+        ("{{- -workload.n -}}", -2),
+        ("{{+workload.text}}", "abc"),
+        ("{{+ -workload.n }}", -2),
+        ("{{ +workload.n }}", 2),
+        ("{{ - -workload.n -}}", 2),
+        (" {{- workload['items'] -}} \n", [1, 2]),
+    ],
+)
+def test_a_sign_is_told_from_the_dash_that_takes_whitespace_away(text: str, value: Any) -> None:
+    assert problems(text) == []
+    assert evaluated(text, CONTEXT) == value
+
+
+_SPACES = st.sampled_from(["", " ", "\n "])
+_SIGNS = st.lists(st.sampled_from(["-", "+", "- ", "+ "]), max_size=3).map("".join)
+_TERMS = st.sampled_from(["workload.n", "workload['items'][-1]", "3", "(-workload.n)", "(workload.text | length)"])
+
+
+@given(
+    st.sampled_from(["{{", "{{-", "{{+"]),
+    st.lists(st.tuples(_SPACES, _SIGNS, _TERMS), min_size=1, max_size=3),
+    st.sampled_from(["+", "-", "*"]),
+    st.sampled_from(["}}", "-}}"]),
+    _SPACES,
+)
+def test_signs_and_whitespace_control_mean_what_they_mean_in_plain_jinja(
+    opening: str, terms: list[tuple[str, str, str]], operator: str, closing: str, space: str
+) -> None:
+    text = space + opening + operator.join("".join(term) for term in terms) + space + closing + space
+    value = evaluated(text, CONTEXT)
+    assert isinstance(value, int)
+    assert str(value) == Environment().from_string(text).render(CONTEXT).strip()
+
+
+@pytest.mark.parametrize("text", ["{{ workload.n + }}", "{{ workload.n +}}", "{{ workload.n - }}", "{{ - }}", "{{--}}"])
+def test_a_sign_without_a_value_is_refused(text: str) -> None:
+    assert "is no template that can be read" in "".join(problems(text))
 
 
 @pytest.mark.parametrize(

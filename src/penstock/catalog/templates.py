@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from jinja2 import Template, TemplateSyntaxError, nodes
+from jinja2.environment import TemplateExpression
 from jinja2.exceptions import TemplateError
 from jinja2.meta import find_undeclared_variables
 
@@ -138,11 +139,13 @@ def _evaluated(text: str, context: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> Any:
-    inner = _expression(text)
-    if inner is None:
+    expression = _expression(text)
+    if expression is None:
         template = _SANDBOX.from_string(text)
         return lambda context: _rendered(template, context)
-    return _SANDBOX.compile_expression(inner, undefined_to_none=False)
+    # made of what the parser has read, not of the text between the braces: `{{-x}}` has no sign, `{{ -x }}` has one
+    kept = nodes.Assign(nodes.Name("result", "store", lineno=1), expression, lineno=1)
+    return TemplateExpression(_SANDBOX.from_string(nodes.Template([kept], lineno=1)), undefined_to_none=False)
 
 
 def _rendered(template: Template, context: Mapping[str, Any]) -> str:
@@ -156,14 +159,14 @@ def _rendered(template: Template, context: Mapping[str, Any]) -> str:
     return str(made("".join(parts)))
 
 
-def _expression(text: str) -> str | None:
+def _expression(text: str) -> nodes.Expr | None:
     stripped = text.strip()
     if not (stripped.startswith("{{") and stripped.endswith("}}")):
         return None
     body = _SANDBOX.parse(stripped).body
     if len(body) != 1 or not isinstance(body[0], nodes.Output) or len(body[0].nodes) != 1:
         return None
-    return stripped[2:-2].strip().removeprefix("-").removesuffix("-")
+    return body[0].nodes[0]
 
 
 def _forbidden(tree: nodes.Node) -> Iterator[str]:
