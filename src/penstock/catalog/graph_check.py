@@ -1,12 +1,13 @@
 """What is wrong with steps taken together: arcs to nowhere, cycles without a bound, templates that read too early."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from penstock.catalog.graph import Graph, graph_of
 from penstock.catalog.reading import Reader
 from penstock.catalog.steps import Step
-from penstock.catalog.templates import names, problems, texts
+from penstock.catalog.templates import names, problems
 from penstock.catalog.values import shown
+from penstock.catalog.yaml import Place
 
 _ALWAYS = frozenset(("workload", "message", "execution"))
 _TAKEN = _ALWAYS | {"callback"}
@@ -118,19 +119,27 @@ def _check_templates(graph: Graph, blocks: dict[str, Reader], steps: Sequence[St
         own = {step.loop.iterator, "iter"} if step.loop else set()
         tools = {step.step} if len(step.tools) > 1 else set()
         callback = {"callback"} if step.tool.kind == "approve" and len(step.tools) > 1 else set()
-        for key, text in step.templates():
-            mine = own if key != "loop" else set()
-            allowed = _ALWAYS | mine | (tools | callback if key == "tool" else set())
-            for name in _names(text) - allowed:
+        block = blocks[step.step]
+        for way, used in step.templates():
+            mine = own if way[0] != "loop" else set()
+            allowed = _ALWAYS | mine | (tools | callback if way[0] == "tool" else set())
+            for place, text, name in _unallowed(block.places_of(used, *way), allowed):
                 if name not in graph.bit:
-                    blocks[step.step].refuse(key, _unknown(name, text, graph))
+                    block.refuse_place(place, _unknown(name, text, graph))
                 elif name == step.step or not graph.can_come_before(name, step.step):
-                    blocks[step.step].refuse(key, f"{shown(text)}: {name} does not come before {step.step}")
+                    block.refuse_place(place, f"{shown(text)}: {name} does not come before {step.step}")
         sure = graph.surely_before(step.step, always, runs) | {step.step}
-        for arc in step.next:
-            for text in texts([arc.when, arc.args]):
-                for name in _names(text) - _ALWAYS - sure:
-                    blocks[step.step].refuse("next", _unsure(name, text, graph))
+        for way, used in step.arc_templates():
+            for place, text, name in _unallowed(block.places_of(used, *way), _ALWAYS | sure):
+                block.refuse_place(place, _unsure(name, text, graph))
+
+
+def _unallowed(places: Iterable[Place], allowed: Set[str]) -> Iterator[tuple[Place, str, str]]:
+    """The names that templates look up and that are not among these, each with its template and where that stands."""
+    for place in places:
+        text = str(place.value)
+        for name in sorted(_names(text) - allowed):
+            yield place, text, name
 
 
 def _goes_on_with_all(step: Step) -> bool:

@@ -1,11 +1,9 @@
 """Where something stands in a catalog file, for what is found out only when it is registered."""
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from penstock.catalog.entry import Entry
-from penstock.catalog.yaml import Node
+from penstock.catalog.yaml import Place, places
 
 _TOOL = r"workflow\[\d+\]\.tool(\[\d+\])?"
 _DIRECTIVE = r"spec\.headers\.directives\[\d+\]"
@@ -13,14 +11,6 @@ _PLAYBOOK = re.compile(rf"{_TOOL}\.path|spec\.dispatch\.playbook|{_DIRECTIVE}\.a
 _POOL = re.compile(rf"workflow\[\d+\]\.pool|spec\.dispatch\.execution_pool|{_DIRECTIVE}\.(allowed\[\d+\]|map\..+)")
 _ALIAS = re.compile(rf"{_TOOL}\.auth|spec\.(spool\.)?auth|spec\.ingress\.verify\.secret")
 _TIMEOUT = re.compile(r"(workflow\[\d+\]\.)(tool(\[\d+\])?\.)?timeout_s")
-
-
-class Place(NamedTuple):
-    """A single value of a file, its line and its path."""
-
-    path: str
-    line: int | None
-    value: object
 
 
 def playbook_place(entry: Entry, name: str) -> str:
@@ -48,30 +38,19 @@ def url_place(entry: Entry, step: str, alias: str) -> str:
     return _shown(entry, [own[tool + "url"] for tool in tools if tool + "url" in own])
 
 
-def _shown(entry: Entry, places: list[Place]) -> str:
+def _shown(entry: Entry, found: list[Place]) -> str:
     """`file:line: path` of the first; at least the file and the entry, if there is none."""
-    if not places:
+    if not found:
         return f"{entry.file}: {entry.path}"
-    line = "" if places[0].line is None else f":{places[0].line}"
-    return f"{entry.file}{line}: {places[0].path}"
+    line = "" if found[0].line is None else f":{found[0].line}"
+    return f"{entry.file}{line}: {found[0].path}"
 
 
 def _named(entry: Entry, pattern: re.Pattern[str], name: str) -> list[Place]:
-    return [one for one in _places(entry.root, "") if one.value == name and pattern.fullmatch(one.path)]
+    return [one for one in places(entry.root) if one.value == name and pattern.fullmatch(one.path)]
 
 
 def _of_step(entry: Entry, step: str) -> list[Place]:
-    every = list(_places(entry.root, ""))
+    every = list(places(entry.root))
     named = [one.path for one in every if one.value == step and re.fullmatch(r"workflow\[\d+\]\.step", one.path)]
     return [one for one in every if named and one.path.startswith(named[0].removesuffix("step"))]
-
-
-def _places(node: Node, path: str) -> Iterator[Place]:
-    if isinstance(node.value, dict):
-        for key, one in node.value.items():
-            yield from _places(one, f"{path}.{key}" if path else key)
-    elif isinstance(node.value, list):
-        for nth, one in enumerate(node.value):
-            yield from _places(one, f"{path}[{nth}]")
-    else:
-        yield Place(path, node.line, node.value)

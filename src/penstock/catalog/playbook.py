@@ -68,9 +68,8 @@ class PlaybookSpec:
 def read_playbook(name: str, path: str, document: Reader) -> PlaybookSpec:
     """The spec of a document whose head is read already; only to be used if no problem was noted."""
     workload = document.take_data("workload")
-    template = next(texts(workload), None)
-    if template is not None:
-        document.refuse("workload", f"expected the values themselves, found {shown(template)}")
+    for place in document.places_of(frozenset(texts(workload)), "workload"):
+        document.refuse_place(place, f"expected the values themselves, found {shown(place.value)}")
     start = document.take("start", names.step, None)
     blocks = document.inside_each("workflow", most=_MOST_STEPS, required=True)
     steps = tuple(read_step(block) for block in blocks)

@@ -1,13 +1,13 @@
 """A reader over one mapping of a catalog file: every key is taken once, and what nobody took is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar, cast, overload
 
 from penstock.catalog.problems import Problems
-from penstock.catalog.templates import problems, texts
-from penstock.catalog.values import Kind, Unfit, shown
-from penstock.catalog.yaml import Node, plain
+from penstock.catalog.templates import problems
+from penstock.catalog.values import Kind, Unfit, is_template, shown
+from penstock.catalog.yaml import Node, Place, below, places, plain
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -86,9 +86,7 @@ class Reader:
                 node.key_line, self._below(key), f"expected a mapping of 1 to {most:,} keys, {_found(node, dict)}"
             )
             return {}
-        return {
-            name: self._fit(one, kind, f"{self._below(key)}.{_shortened(name)}") for name, one in node.value.items()
-        }
+        return {name: self._fit(one, kind, below(self._below(key), name)) for name, one in node.value.items()}
 
     def take_data(self, key: str) -> Mapping[str, Any]:
         """A mapping of anything; empty when the key is missing."""
@@ -110,11 +108,11 @@ class Reader:
         node = self._node(key, required=False)
         if node is None:
             return None
-        data = plain(node)
-        for text in texts(data):
-            for problem in problems(text):
-                self._problems.add(node.key_line, self._below(key), f"{shown(text)}: {problem}")
-        return data
+        for place in places(node, self._below(key)):
+            if isinstance(place.value, str) and is_template(place.value):
+                for problem in problems(place.value):
+                    self.refuse_place(place, f"{shown(place.value)}: {problem}")
+        return plain(node)
 
     def inside(self, key: str) -> "Reader":
         """The reader of a mapping that must be there; an empty one that complains of nothing, if it is not."""
@@ -150,6 +148,23 @@ class Reader:
             self._problems.add(self._line, self._path if key is None else self._below(key), text)
         else:
             self._problems.add(node.key_line, self._below(cast(str, key)), text)
+
+    def places_of(self, texts: Container[str], *way: str | int) -> Iterator[Place]:
+        """Where these texts stand below a key, and the keys and items after it.
+
+        A part of the way that the file does not have is left out: a list of one may stand there without its brackets.
+        """
+        path, node = self._path, Node(self._values)
+        for part in way:
+            if isinstance(part, str) and isinstance(node.value, dict) and part in node.value:
+                path, node = below(path, part), node.value[part]
+            elif isinstance(part, int) and isinstance(node.value, list):
+                path, node = f"{path}[{part}]", node.value[part]
+        return (place for place in places(node, path) if isinstance(place.value, str) and place.value in texts)
+
+    def refuse_place(self, place: Place, text: str) -> None:
+        """Note what is wrong with a single value, however deep it stands."""
+        self._problems.add(place.line, place.path, text)
 
     def require(self, key: str, text: str) -> None:
         """Say that a key is missing, in words of its own, unless a misspelt one explains it."""
@@ -217,7 +232,7 @@ class Reader:
         return Reader(Node({}, self._line), self._below(key), Problems(""))
 
     def _below(self, key: str) -> str:
-        return f"{self._path}.{_shortened(key)}" if self._path else _shortened(key)
+        return below(self._path, key)
 
 
 def _is_text(node: Node) -> bool:
@@ -232,8 +247,3 @@ def _found(node: Node, wanted: type) -> str:
     if isinstance(node.value, wanted) and isinstance(node.value, dict | list):
         return f"found {len(node.value):,}" if node.value else "found an empty one"
     return f"found {shown(node.value)}"
-
-
-def _shortened(key: str) -> str:
-    printable = key if key.isprintable() else repr(key)
-    return printable if len(printable) <= 80 else printable[:80] + "…"

@@ -15,6 +15,8 @@ _EXECUTOR = one_of(*EXECUTORS, others={"MOT": "MOT hands out work and never does
 _WEEK_S = 7 * 86_400
 _DAY_MS = 86_400_000
 _MOST_ARCS = 100
+# keys and numbers of items, from a step down to a value
+Way = tuple[str | int, ...]
 _NEXT = "a step's name, a list of names, or a list of {step, when, args, max_times}"
 
 
@@ -87,12 +89,25 @@ class Step:
         escalate: str | None = self.tool.settings.get("escalate")
         return escalate
 
-    def templates(self) -> Iterator[tuple[str, str]]:
-        """Every template the step itself uses, with the key it stands under; the arcs' are theirs."""
-        given = {"args": self.args, "when": self.when, "loop": self.loop.items if self.loop else None}
-        for key, value in {**given, "tool": [tool.templates for tool in self.tools]}.items():
-            for text in texts(value):
-                yield key, text
+    def templates(self) -> Iterator[tuple[Way, frozenset[str]]]:
+        """The templates the step itself uses, by the keys and items that lead to them; the arcs' are theirs."""
+        yield from _used(("args",), self.args)
+        yield from _used(("when",), self.when)
+        yield from _used(("loop", "in"), self.loop.items if self.loop else None)
+        for nth, tool in enumerate(self.tools):
+            for key, value in tool.templates.items():
+                yield from _used(("tool", nth, key), value)
+
+    def arc_templates(self) -> Iterator[tuple[Way, frozenset[str]]]:
+        """The templates that decide where it goes on, or are handed over there."""
+        for nth, arc in enumerate(self.next):
+            yield from _used(("next", nth, "when"), arc.when)
+            yield from _used(("next", nth, "args"), arc.args)
+
+
+def _used(way: Way, value: Any) -> Iterator[tuple[Way, frozenset[str]]]:
+    if found := frozenset(texts(value)):
+        yield way, found
 
 
 def read_step(block: Reader) -> Step:

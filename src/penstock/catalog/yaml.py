@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -40,6 +40,14 @@ class Node:
     # how many nodes it is, itself included, and how deep they go
     size: int = 1
     depth: int = 1
+
+
+class Place(NamedTuple):
+    """A single value of a file, its line and its path."""
+
+    path: str
+    line: int | None
+    value: object
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,25 @@ def plain(node: Node) -> Any:
     if isinstance(node.value, list):
         return [plain(one) for one in node.value]
     return node.value
+
+
+def places(node: Node, path: str = "") -> Iterator[Place]:
+    """Every single value of a tree, and where it stands."""
+    if isinstance(node.value, dict):
+        for key, one in node.value.items():
+            yield from places(one, below(path, key))
+    elif isinstance(node.value, list):
+        for nth, one in enumerate(node.value):
+            yield from places(one, f"{path}[{nth}]")
+    else:
+        yield Place(path, node.line, node.value)
+
+
+def below(path: str, key: str) -> str:
+    """The path of a key."""
+    printable = key if key.isprintable() else repr(key)
+    shortened = printable if len(printable) <= 80 else printable[:80] + "…"
+    return f"{path}.{shortened}" if path else shortened
 
 
 def _events(text: str) -> Iterator[Event]:

@@ -116,7 +116,7 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
         ),
         (
             {"workload/tags": [{"deep": "{{ x }}"}]},
-            "workload: expected the values themselves, found the template '{{ x }}'",
+            "workload.tags[0].deep: expected the values themselves, found the template '{{ x }}'",
         ),
         ({"workload": [1]}, "workload: expected a mapping, found a list"),
         ({f"{STEP}/next": "b"}, "workflow[0].next: b is no step of this playbook; its steps are process"),
@@ -134,7 +134,7 @@ def test_a_playbook_says_which_pools_it_uses() -> None:
         ({f"{STEP}/args": [1]}, "workflow[0].args: expected a mapping, found a list"),
         (
             {f"{STEP}/args": {"a": "{{ nobody.x }}"}},
-            "workflow[0].args: the template '{{ nobody.x }}': nobody is unknown",
+            "workflow[0].args.a: the template '{{ nobody.x }}': nobody is unknown",
         ),
         ({f"{STEP}/args": {"a": "{{ process.x }}"}}, "process does not come before process"),
         ({f"{STEP}/args": {"a": "{{ workload.__class__ }}"}}, "the attribute __class__ cannot be touched"),
