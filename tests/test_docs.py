@@ -1,8 +1,12 @@
 """What a user can call, set or meet stands in README.md or docs/, and what stands there exists."""
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
+from inspect import isfunction, signature
 from itertools import product
+from pkgutil import resolve_name
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -56,6 +60,43 @@ def _documented_moves() -> set[tuple[str, ...]]:
     assert table, "docs/ have no table that begins with: | from | move | to |"
     rows = [[re.split(r",\s*", cell.strip(" `")) for cell in row.split("|")[1:4]] for row in table[1].splitlines()]
     return {tuple(word.strip("` ") for word in move) for row in rows for move in product(*row)}
+
+
+def _python() -> Iterator[ast.Module]:
+    """What is written in Python: blocks, and words in backticks that can be read as such. … stands for any value."""
+    written = (DOCS + EXAMPLES).replace("…", "...")
+    for block in re.findall(r"^```python\n(.*?)^```", written, re.MULTILINE | re.DOTALL):
+        yield ast.parse(dedent(block))
+    for words in re.findall(r"`([^`\n]+\))`", written):
+        try:
+            yield ast.parse(words)
+        except SyntaxError:
+            continue
+
+
+def _full_names(module: ast.Module) -> dict[str, str]:
+    """What a first word stands for: ours that a block imports, and the two that pages name without an import."""
+    found = {"penstock": "penstock", "Client": "penstock.Client", "job": "penstock.Job"}
+    for one in ast.walk(module):
+        if isinstance(one, ast.ImportFrom) and str(one.module).startswith("penstock"):
+            found |= {alias.name: f"{one.module}.{alias.name}" for alias in one.names}
+    return found
+
+
+def _stale(module: ast.Module) -> Iterator[str]:
+    """Calls of ours that nothing real would take."""
+    full = _full_names(module)
+    for call in (one for one in ast.walk(module) if isinstance(one, ast.Call)):
+        first, *others = ast.unparse(call.func).replace("Client()", "Client").split(".")
+        if first not in full or others[:1] == ["log"]:
+            continue
+        try:
+            called = resolve_name(".".join((full[first], *others)))
+            itself = [None] if isfunction(called) and "." in called.__qualname__ else []
+            named = {one.arg: None for one in call.keywords if one.arg}
+            signature(called).bind_partial(*itself, *call.args, **named)
+        except (AttributeError, ImportError, TypeError) as error:
+            yield f"{ast.unparse(call)}: {error}"
 
 
 def test_every_command_is_documented() -> None:
@@ -134,3 +175,10 @@ def test_every_command_of_the_examples_exists() -> None:
     called = re.findall(r"^ {4}(penstock [a-z]+(?: [a-z]+)?)", EXAMPLES, re.MULTILINE)
     assert called
     nothing([one for one in called if one not in known and " ".join(one.split()[:2]) not in known])
+
+
+def test_every_documented_call_from_python_fits_what_is_called() -> None:
+    modules = list(_python())
+    calls = [ast.unparse(one) for module in modules for one in ast.walk(module) if isinstance(one, ast.Call)]
+    assert any("Client().execute" in one for one in calls)
+    nothing([one for module in modules for one in _stale(module)])
