@@ -11,9 +11,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.directives.headers import Attribute, attributes_to_json, normalise, texts
+from penstock.directives.lanes import lane_of
 from penstock.directives.plan import plan
 from penstock.directives.rules import Rule, Rules, TraceRules
 from penstock.directives.trace import identity_of
+from penstock.pipeline.admit import admit
 from penstock.pipeline.direct import DIRECTED, direct
 from penstock.pipeline.normalise import normalise as normalised
 from tests.pipeline.channels import channel, specs
@@ -94,6 +96,27 @@ def test_columns_and_python_agree_at_length(spark: SparkSession) -> None:
     @given(specs(), st.integers(0, 2**32))
     def compared(rules: Rules, seed: int) -> None:
         agree(spark, rules, _made(seed, rules, 500))
+
+    compared()
+
+
+_KEYS = st.one_of(
+    st.binary(max_size=250),
+    st.text(max_size=250).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.integers(198, 203).map(lambda count: ("é" * count).encode()),
+    st.none(),
+)
+
+
+def test_columns_and_python_name_the_same_lanes(spark: SparkSession) -> None:
+    @settings(SAME, max_examples=4, derandomize=True)
+    @given(st.lists(_KEYS, min_size=150, max_size=200))
+    def compared(keys: list[bytes | None]) -> None:
+        numbered = spark.createDataFrame(list(enumerate(keys)), "source_offset bigint, message_key binary")
+        sent = messages(spark, [[]] * len(keys)).drop("message_key").join(numbered, "source_offset")
+        staged = sent.transform(normalised).transform(direct(Rules("s"))).transform(admit(lanes="s"))
+        lanes = {row["source_offset"]: row["lane"] for row in staged.select("source_offset", "lane").collect()}
+        assert [lanes[number] for number in range(len(keys))] == [lane_of("s", key) for key in keys]
 
     compared()
 

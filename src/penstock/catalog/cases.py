@@ -74,6 +74,7 @@ def _expect(block: Reader) -> dict[str, Any]:
     read: dict[str, Callable[[str], Any]] = {
         "playbook": lambda key: block.take(key, names.path),
         "pool": lambda key: block.take(key, names.pool),
+        "lane": lambda key: block.take(key, _SHORT),
         "dedup_key": lambda key: block.take(key, _SHORT),
         "trace": lambda key: block.take(key, _SHORT),
         "dead_letter": lambda key: block.take(key, _DEAD),

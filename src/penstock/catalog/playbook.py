@@ -35,6 +35,11 @@ class PlaybookSpec:
         return graph_of(self.workflow, self.start)
 
     @property
+    def first(self) -> Step:
+        """Where an execution begins."""
+        return self.steps[self.graph.start]
+
+    @property
     def is_single(self) -> bool:
         """One step, one job: no row of a workflow is written for it."""
         (only, *others) = self.workflow

@@ -56,6 +56,7 @@ def _came(done: Rehearsed) -> dict[str, Any]:
     return {
         "playbook": done.playbook,
         "pool": done.pool,
+        "lane": done.lane,
         "dedup_key": done.dedup_key,
         "trace": done.trace,
         "dead_letter": done.dead_letter,

@@ -67,7 +67,7 @@ def _reasons(connection: Connection, one: ExecutionView, message: IngestMessage 
     if message is None:
         return [f"it was started by {one.actor}, as {one.playbook_ref}{where}"]
     dispatch = catalog.entry(connection, message.subscription, message.version).content["spec"]["dispatch"]
-    of_playbook = playbook_of(connection, one).workflow[0].pool
+    of_playbook = playbook_of(connection, one).first.pool
     pool = own_pool(dispatch.get("execution_pool"), of_playbook)
     said = decided(message.directives or {}, dispatch["playbook"], pool)
     said.append(f"so it runs {one.playbook_ref}{where}")

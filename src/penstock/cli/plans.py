@@ -128,6 +128,7 @@ def _show_plan(plan: "Rehearsed") -> None:
             "message": plan.message_id,
             "playbook": plan.playbook,
             "pool": plan.pool,
+            "lane": plan.lane,
             "dedup key": plan.dedup_key,
             "trace": plan.trace,
             "dead letter": plan.dead_letter,

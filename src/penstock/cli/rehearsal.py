@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 from penstock.catalog.cases import BAD_JSON, GONE, UNREADABLE
 from penstock.catalog.source import KafkaOptions, NatsOptions, PubsubOptions
+from penstock.catalog.steps import Step
 from penstock.catalog.subscription import DEFAULT_POOL, SubscriptionSpec
 from penstock.cli.subjects import Subject
 from penstock.cli.words import decided, own_pool
 from penstock.directives.headers import Attribute, Headers, attributes_to_json, normalise
 from penstock.directives.jsonbody import is_json
+from penstock.directives.lanes import lane_of
 from penstock.directives.plan import Applied, Ignored, Plan, outcomes_of, plan
 from penstock.directives.rules import POOL, PRIORITY, Rule
 from penstock.directives.trace import identity_of
@@ -56,6 +58,7 @@ class Rehearsed:
     message_id: str
     playbook: str
     pool: str
+    lane: str | None
     dedup_key: str | None
     trace: str | None
     dead_letter: str | None
@@ -75,17 +78,20 @@ def rehearse(subject: Subject, sample: Rehearsal) -> Rehearsed:
     kept = found.to_json()
     directives: Json | None = None if kept is None else json.loads(kept)
     playbook = found.playbook or spec.dispatch.playbook
-    of_playbook = subject.playbooks[playbook].workflow[0].pool if playbook in subject.playbooks else None
+    first = subject.playbooks[playbook].first if playbook in subject.playbooks else None
+    of_playbook = first.pool if first else None
+    lane, why_lane = _lane(spec, sample, first)
     payload, fault = _given(subject, playbook, _message(spec, sample, part, offset, directives))
     return Rehearsed(
         subscription=spec.path,
         message_id=sample.message_id,
         playbook=playbook,
         pool=found.pool or subject.pool or of_playbook or DEFAULT_POOL,
+        lane=lane,
         dedup_key=_dedup_key(spec, found, sample.message_id),
         trace=found.trace.traceparent if found.trace else None,
         dead_letter=fault,
-        reasons=decided(directives or {}, spec.dispatch.playbook, own_pool(subject.pool, of_playbook)),
+        reasons=decided(directives or {}, spec.dispatch.playbook, own_pool(subject.pool, of_playbook)) + why_lane,
         directives=directives,
         payload=payload,
         rules=_rule_by_rule(spec, headers),
@@ -128,6 +134,16 @@ def _given(subject: Subject, playbook: str, message: IngestMessage) -> tuple[Jso
         return {**defaults, **envelope(message, spec)}, None
     except PermanentError:
         return None, UNREADABLE
+
+
+def _lane(spec: SubscriptionSpec, sample: Rehearsal, first: Step | None) -> tuple[str | None, list[str]]:
+    """The lane of the execution's first job, and why: the message's own goes before its playbook's."""
+    by_key = lane_of(spec.path, sample.key) if spec.makes_lanes else None
+    if by_key is not None:
+        return by_key, ["its ordering key makes the lane: it waits for those of the same key that came before"]
+    if first is not None and first.lane is not None:
+        return first.lane, ["the lane is that of the playbook's first step"]
+    return None, ["without an ordering key it has no lane: it waits for no other"] if spec.makes_lanes else []
 
 
 def _dedup_key(spec: SubscriptionSpec, found: Plan, message_id: str) -> str | None:
@@ -178,7 +194,9 @@ def _remarks(subject: Subject, playbook: str) -> list[str]:
     """What a dry run cannot know."""
     said = []
     if playbook not in subject.playbooks and subject.version is None:
-        said.append(f"{playbook} is neither in the file nor beside it: its defaults and its pool are left out")
+        said.append(
+            f"{playbook} is neither in the file nor beside it: its defaults, its pool and its lane are left out"
+        )
     if subject.spec.dedup.enabled:
         said.append("whether the key was seen before is decided at the commit")
     return said

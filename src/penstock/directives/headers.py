@@ -28,7 +28,7 @@ def normalise(attributes: Sequence[Attribute]) -> Headers:
     """One map: folded keys, several values of a key as an array in their order."""
     found: dict[str, list[Value]] = {}
     for key, value in attributes:
-        name = _text(_key_bytes(key))
+        name = text_or_none(_key_bytes(key))
         if name is not None:
             found.setdefault(fold(name), []).append(_value(value or b""))
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
@@ -69,7 +69,8 @@ def _key_bytes(key: str | bytes) -> bytes:
     return key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
 
 
-def _text(value: bytes) -> str | None:
+def text_or_none(value: bytes) -> str | None:
+    """Bytes as text, None if they are not UTF-8 or hold U+0000."""
     if b"\0" in value:
         return None
     try:
@@ -79,7 +80,7 @@ def _text(value: bytes) -> str | None:
 
 
 def _value(value: bytes) -> Value:
-    text = _text(value)
+    text = text_or_none(value)
     return {"base64": b64encode(value).decode("ascii")} if text is None else text
 
 

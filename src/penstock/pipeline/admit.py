@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from penstock.directives.lanes import LONGEST_KEY
 from penstock.pipeline.texts import text_or_null
 
 _DIGITS = 20
-_LONGEST_KEY = 200
 
 
 def admit(
@@ -52,8 +52,8 @@ def admit(
 
 
 def _lane(name: str) -> Column:
-    """None for a message without a key. A key that is too long for a lane's name, or no text, is named by its hash."""
+    """What penstock.directives.lanes has in Python."""
     key = text_or_null(F.col("message_key"))
-    short = F.when(F.char_length(key) <= F.lit(_LONGEST_KEY), key)
+    short = F.when(F.char_length(key) <= F.lit(LONGEST_KEY), key)
     named = F.coalesce(short, F.concat(F.lit("sha256="), F.sha2("message_key", 256)))
     return F.when(F.octet_length("message_key") > F.lit(0), F.concat(F.lit(f"{name}:"), named))
