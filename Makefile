@@ -43,7 +43,7 @@ soak: setup
 	$(BIN)/python -m bench.soak
 
 chaos: setup  ## STORM_SECONDS, STORM_RESTARTS, STORM_PAUSES, STORM_RATE, STORM_SEED change the long storm; FLOOD_MESSAGES the long flood
-	$(BIN)/python -m pytest -s -m long tests/chaos tests/concurrency tests/pipeline tests/acceptance
+	$(BIN)/python -m pytest -s -m long tests
 
 schema: setup  ## rewrite src/penstock/sql/schema.sql after a change of the SQL
 	$(BIN)/python -m tests.schema_dump
