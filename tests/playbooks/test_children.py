@@ -42,6 +42,25 @@ def test_a_child_that_ends_resumes_its_parent_with_its_result(db: Connection) ->
     assert state(db, execution) == ("succeeded", 0, 0)
 
 
+@pytest.mark.parametrize(("on_error", "then"), [("fail", []), ("continue", ["after"])])
+def test_a_child_that_fails_is_not_started_again_whatever_the_steps_retry_says(
+    db: Connection, on_error: str, then: list[str]
+) -> None:
+    tried = CALL.replace("path: sub}", f"path: sub}}, retry: {{max_attempts: 3}}, on_error: {on_error}")
+    execution, claim, child = _called(db, tried)
+    ((_, first),) = claimed(db)
+    jobs.fail(db, [first.job_id], [first.lease_token], [{"type": "Broken", "permanent": True}])
+    assert state(db, child)[0] == "failed"
+    assert driven(db) == [""]
+    assert jobs.child_ended(db, child)
+    assert driven(db) == then
+    outcomes = db.execute(
+        "select attempt, reason from penstock.job_outcome where job_id = %s", [claim.job_id]
+    ).fetchall()
+    assert outcomes == [(1, "child_failed")]
+    assert state(db, execution)[0] == ("succeeded" if then else "failed")
+
+
 @pytest.mark.parametrize("workflow", [CALL, ONE], ids=["several steps", "one step"])
 def test_cancelling_the_parent_cancels_what_it_waits_for(db: Connection, workflow: str) -> None:
     execution, _, child = _called(db, workflow)
