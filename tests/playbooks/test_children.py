@@ -62,6 +62,38 @@ def test_a_child_that_fails_is_not_started_again_whatever_the_steps_retry_says(
 
 
 @pytest.mark.parametrize("workflow", [CALL, ONE], ids=["several steps", "one step"])
+def test_nobody_answers_by_hand_for_a_child_that_runs(db: Connection, workflow: str) -> None:
+    execution, claim, child = _called(db, workflow)
+    with pytest.raises(IllegalMove, match=f"job {claim.job_id} waits for execution {child} of sub@1") as refused:
+        jobs.resume(db, claim.job_id, None, {"approved": True})
+    assert f"penstock execution cancel {child}" in str(refused.value)
+    assert executions.show(db, execution).status == "awaiting"
+    assert driven(db) == ["x", "y", ""]
+    assert jobs.child_ended(db, child)
+    found = db.execute("select job_id, result from penstock.job_result").fetchall()
+    assert found == [(claim.job_id, {"execution": child, "result": None})]
+
+
+def test_nobody_answers_by_hand_between_the_end_of_a_child_and_its_telling(db: Connection) -> None:
+    _, claim, child = _called(db)
+    _answer(db)
+    with pytest.raises(IllegalMove, match=f"execution {child} of sub@1, which has succeeded") as refused:
+        jobs.resume(db, claim.job_id)
+    assert "the next tick" in str(refused.value)
+    assert jobs.child_ended(db, child)
+
+
+def test_a_step_that_only_starts_an_execution_is_answered_as_any_other(db: Connection) -> None:
+    playbook(db, SUB, path="sub")
+    playbook(db, CALL)
+    started(db)
+    ((_, claim),) = claimed(db)
+    _child(db, claim, wait=False)
+    assert jobs.wait(db, claim.job_id, claim.lease_token).accepted
+    assert jobs.resume(db, claim.job_id) == "succeeded"
+
+
+@pytest.mark.parametrize("workflow", [CALL, ONE], ids=["several steps", "one step"])
 def test_cancelling_the_parent_cancels_what_it_waits_for(db: Connection, workflow: str) -> None:
     execution, _, child = _called(db, workflow)
     assert executions.move(db, execution, "cancel") == "cancelled"

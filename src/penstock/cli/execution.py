@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from penstock.cli.database import opened
-from penstock.cli.execution_tree import forgotten_line, question_lines, trail_rows, tree_lines
+from penstock.cli.execution_tree import forgotten_line, trail_rows, tree_lines
 from penstock.cli.options import LARGEST_ID, Actor, AsJson, Limit, read_object
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
 from penstock.cli.subjects import playbook_of
+from penstock.cli.waiting import waiting_lines
 from penstock.kernel import executions, reads
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import ExecutionView, ItemsView, StepView
@@ -110,7 +111,7 @@ def show_command(
         typer.echo("\n".join(lines))
     if asked:
         show_heading("it waits")
-        typer.echo("\n".join(question_lines(asked)))
+        typer.echo("\n".join(waiting_lines(asked)))
     if one.status == "failed" and not forgotten:
         show_heading("it failed")
         typer.echo(f"with the cause mended, it goes on from there\n  penstock execution retry {execution}")

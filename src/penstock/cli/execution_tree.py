@@ -1,13 +1,13 @@
 """An execution as a tree of steps: state, attempts and time of each, and what has not begun."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from penstock.catalog.graph import Edge
 from penstock.catalog.playbook import PlaybookSpec
 from penstock.cli.outline import outline
 from penstock.cli.output import cell
-from penstock.kernel.executions import ItemsView, Question, StepView
+from penstock.kernel.executions import ItemsView, StepView
 from penstock.kernel.reads import ExecutionTrail, StepHappening
 
 _ENDED = frozenset(("succeeded", "failed", "cancelled"))
@@ -66,22 +66,6 @@ def trail_rows(trail: ExecutionTrail, row: Callable[[StepHappening], Sequence[ob
         gap = [None] * len(shown[0])
         shown.insert(len(trail.first), [*gap[:2], f"… {trail.left_out:,} lines are left out here …", *gap[3:]])
     return shown
-
-
-def question_lines(asked: Sequence[Question]) -> list[str]:
-    """What somebody has to do for it to go on."""
-    return [line for one in asked for line in _question(one)]
-
-
-def _question(one: Question) -> Iterator[str]:
-    until = f", until {cell(one.due_at)}" if one.due_at else ""
-    if one.on_due == "resume":
-        yield f"job {one.job_id} ({one.step}) waits{until}"
-        return
-    whom = f" of {', '.join(one.approvers)}" if one.approvers else ""
-    prompt = " ".join((one.prompt or "no more is said").split())
-    yield f"job {one.job_id} ({one.step}) waits for an answer{whom}{until}: {prompt}"
-    yield f"  penstock job resume {one.job_id} --result '{{\"approved\": true}}'"
 
 
 def _mark(edge: Edge) -> str:

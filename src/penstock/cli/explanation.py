@@ -9,6 +9,7 @@ from penstock.cli.decisions import decisions
 from penstock.cli.execution_tree import forgotten_line, trail_rows
 from penstock.cli.output import cell, show_facts, show_heading, show_table
 from penstock.cli.subjects import playbook_of
+from penstock.cli.waiting import waiting_lines
 from penstock.cli.words import decided, own_pool
 from penstock.kernel import catalog, executions, reads
 from penstock.kernel.connection import Connection
@@ -33,6 +34,7 @@ def explained(connection: Connection, execution_id: int) -> Explanation:
     forgotten = forgotten_line(trail)
     reasons = _reasons(connection, one, message, _where(connection, one, is_swept=forgotten is not None))
     reasons += _decisions(connection, one)
+    reasons += waiting_lines(executions.questions(connection, execution_id))
     if forgotten:
         reasons.append(
             f"it {one.status}; {forgotten}" if one.status != "cancelled" else f"it was cancelled; {forgotten}"

@@ -17,10 +17,12 @@ from penstock.cli.output import (
     show_json,
     show_table,
 )
+from penstock.cli.waiting import waiting_line
 from penstock.errors import NotAllowed, Refused
-from penstock.kernel import dead_letters, jobs, reads
+from penstock.kernel import dead_letters, executions, jobs, reads
 from penstock.kernel.connection import Connection
 from penstock.kernel.dead_letters import DeadLetter
+from penstock.kernel.executions import Question
 from penstock.kernel.reads import Happening
 from penstock.model import JobView, Json
 
@@ -80,7 +82,8 @@ def show_command(job_id: JobId, json: AsJson = False) -> None:
         trail = reads.trail(connection, job_id)
         result = _result(connection, job_id)
         letter = dead_letters.of_job(connection, job_id)
-        why = _why(job, reads.why_unserved(connection, job), letter)
+        asked = executions.question(connection, job_id)
+        why = _why(job, reads.why_unserved(connection, job), letter, asked)
     if json:
         letter_id = None if letter is None else letter.id
         show_json({"job": job, "why": why, "result": result, "dead_letter_id": letter_id, "trail": trail})
@@ -207,7 +210,7 @@ def _result(connection: Connection, job_id: int) -> Any:
         return None  # a producer may see its jobs, not what came of them
 
 
-def _why(job: JobView, unserved: str | None, letter: DeadLetter | None) -> str | None:
+def _why(job: JobView, unserved: str | None, letter: DeadLetter | None, asked: Question | None) -> str | None:
     """Where the job stands, in a sentence."""
     if letter is not None:
         resolved = f"{letter.resolution} by {letter.resolved_by}"
@@ -222,6 +225,8 @@ def _why(job: JobView, unserved: str | None, letter: DeadLetter | None) -> str |
             return f"waits until {cell(job.process_after)}"
         case "leased" | "running":
             return f"held by {job.leased_by} until {cell(job.lease_until)}"
+        case "awaiting":
+            return waiting_line(asked) if asked else None
     return None
 
 

@@ -334,13 +334,26 @@ class Question:
     due_at: datetime | None
     on_due: str
     has_key: bool
+    child_execution: int | None
+    child_playbook_ref: str | None
+
+
+_QUESTION = ", ".join(one.name for one in fields(Question))
 
 
 def questions(connection: Connection, execution_id: int) -> list[Question]:
     """What an execution waits for."""
+    return _questions(connection, "coalesce(execution_id, job_id)", execution_id)
+
+
+def question(connection: Connection, job_id: int) -> Question | None:
+    """What a job waits for; None if it does not."""
+    return next(iter(_questions(connection, "job_id", job_id)), None)
+
+
+def _questions(connection: Connection, column: str, wanted: int) -> list[Question]:
     with translated(connection), connection.cursor(row_factory=class_row(Question)) as cursor:
         return cursor.execute(
-            "select job_id, step, prompt, approvers, due_at, on_due, has_key from penstock.v_job_awaiting"
-            " where coalesce(execution_id, job_id) = %s::bigint order by job_id",
-            [execution_id],
+            f"select {_QUESTION} from penstock.v_job_awaiting where {column} = %s::bigint order by job_id".encode(),
+            [wanted],
         ).fetchall()

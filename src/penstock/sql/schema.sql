@@ -251,6 +251,30 @@ CREATE FUNCTION penstock.actor_is_wellformed(p_actor text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN COALESCE(((split_part(p_actor, ':'::text, 1) = ANY (ARRAY['role'::text, 'agency'::text, 'user'::text, 'agent'::text, 'consumer'::text, 'system'::text])) AND ((strpos(p_actor, ':'::text) >= 2) AND (strpos(p_actor, ':'::text) <= (length(p_actor) - 1))) AND (length(p_actor) <= 210) AND ((p_actor COLLATE "C") !~ '[[:space:][:cntrl:]]'::text)), false);
 
+-- Name: answer_by_hand_check(bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.answer_by_hand_check(p_job_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  v_child penstock.job_workflow;
+begin
+  select * into v_child from penstock.job_workflow w where w.parent_job = p_job_id
+   order by w.finished_at is not null, w.execution_id desc limit 1;
+  if not found then
+    return;
+  end if;
+  raise exception using errcode = 'PS009',
+    message = format('job %s waits for execution %s of %s%s: nobody can answer in its place', p_job_id, v_child.execution_id,
+      v_child.playbook_ref, case when v_child.finished_at is not null then ', which has ' || case v_child.status
+        when 'cancelled' then 'been cancelled' else v_child.status collate "default" end else '' end),
+    hint = case when v_child.finished_at is not null then 'A worker, or the next tick, tells it: penstock tick.'
+      else format('It goes on when that one ends. penstock execution show %1$s says where it stands, penstock execution cancel %1$s '
+                  'ends it.', v_child.execution_id) end;
+end
+$_$;
+
 -- Name: arcs_followed(penstock.step_end[]); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.arcs_followed(p_ends penstock.step_end[]) RETURNS penstock.step_start[]
@@ -4305,6 +4329,7 @@ begin
         else format('%s was not asked by job %s', v_actor, p_job_id) end,
       hint = coalesce('Asked were ' || array_to_string(v_await.approvers, ', ') || '.', 'Only operators can answer it without its key.');
   end if;
+  perform penstock.answer_by_hand_check(p_job_id);
   if penstock.job_results_refused(array[p_result]) <> '{}' then
     raise exception using errcode = 'PS007', message = format(
       'the answer for job %s is %s bytes of JSON, and %s are kept (queue.result.max_bytes)', p_job_id, octet_length(p_result::text),
@@ -11209,10 +11234,18 @@ CREATE VIEW penstock.v_job_awaiting AS
     a.asked_at,
     q.process_after AS due_at,
     a.on_due,
-    (a.key_hash IS NOT NULL) AS has_key
-   FROM ((penstock.job_await a
+    (a.key_hash IS NOT NULL) AS has_key,
+    c.execution_id AS child_execution,
+    c.playbook_ref AS child_playbook_ref
+   FROM (((penstock.job_await a
      JOIN penstock.job_queue q ON (((q.job_id = a.job_id) AND (q.status = 'awaiting'::penstock.job_status))))
-     JOIN penstock.job j ON (((j.job_id = q.job_id) AND (j.enqueued_at = q.enqueued_at))));
+     JOIN penstock.job j ON (((j.job_id = q.job_id) AND (j.enqueued_at = q.enqueued_at))))
+     LEFT JOIN LATERAL ( SELECT w.execution_id,
+            w.playbook_ref
+           FROM penstock.job_workflow w
+          WHERE (w.parent_job = a.job_id)
+          ORDER BY (w.finished_at IS NOT NULL), w.execution_id DESC
+         LIMIT 1) c ON (true));
 
 -- Name: v_job_queue_backlog; Type: VIEW; Schema: penstock; Owner: -
 
@@ -12588,6 +12621,10 @@ REVOKE ALL ON FUNCTION penstock.actor_checked(p_actor text) FROM PUBLIC;
 -- Name: FUNCTION actor_is_wellformed(p_actor text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.actor_is_wellformed(p_actor text) FROM PUBLIC;
+
+-- Name: FUNCTION answer_by_hand_check(p_job_id bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.answer_by_hand_check(p_job_id bigint) FROM PUBLIC;
 
 -- Name: FUNCTION arcs_followed(p_ends penstock.step_end[]); Type: ACL; Schema: penstock; Owner: -
 

@@ -1,7 +1,8 @@
 -- fn_job_resume: answer a job that waits for one.
 --   p_callback_key  what it was asked with, usable once; without it the caller must be an operator, or speak for one of its approvers
 --   p_result        becomes the step's result
---   returns         succeeded; refuses with PS009 what does not wait, with PS004 a wrong key or somebody who was not asked
+--   returns         succeeded; refuses with PS009 what does not wait, or waits for an execution, with PS004 a wrong key or somebody
+--                   who was not asked
 --   writes          job_queue, job_await, job_outcome, job_result, execution_event; the steps that come after
 --   locks           its workflow's row, its job_queue row
 create or replace function penstock.fn_job_resume(
@@ -26,6 +27,7 @@ begin
         else format('%s was not asked by job %s', v_actor, p_job_id) end,
       hint = coalesce('Asked were ' || array_to_string(v_await.approvers, ', ') || '.', 'Only operators can answer it without its key.');
   end if;
+  perform penstock.answer_by_hand_check(p_job_id);
   if penstock.job_results_refused(array[p_result]) <> '{}' then
     raise exception using errcode = 'PS007', message = format(
       'the answer for job %s is %s bytes of JSON, and %s are kept (queue.result.max_bytes)', p_job_id, octet_length(p_result::text),
