@@ -7,11 +7,12 @@ import typer
 
 from penstock.cli.database import opened
 from penstock.cli.execution_tree import forgotten_line, trail_rows, tree_lines
+from penstock.cli.families import child_lines, origin
 from penstock.cli.options import LARGEST_ID, Actor, AsJson, Limit, read_object
 from penstock.cli.output import cell, show_facts, show_heading, show_json, show_table
 from penstock.cli.subjects import playbook_of
 from penstock.cli.waiting import waiting_lines
-from penstock.kernel import executions, reads
+from penstock.kernel import executions, families, reads
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import ExecutionView, ItemsView, StepView
 
@@ -97,18 +98,23 @@ def show_command(
         one = executions.show(connection, execution)
         begun, items = executions.steps(connection, execution), executions.items(connection, execution)
         asked = executions.questions(connection, execution)
+        parent, children = families.parent(connection, execution), families.children(connection, execution)
         trail = reads.trail_of_execution(connection, execution)
         lines = _tree(connection, one, begun, items) if begun else []
     if forgotten := forgotten_line(trail):
         lines = [forgotten]
     if json:
         steps = {"execution": one, "steps": begun, "items": items, "awaits": asked}
-        show_json({**steps, "trail": trail.lines, "trail_left_out": trail.left_out})
+        family = {"parent": parent, "children": children.shown, "children_left_out": children.left_out}
+        show_json({**steps, **family, "trail": trail.lines, "trail_left_out": trail.left_out})
         return
-    show_facts({name: value for name, value in vars(one).items() if value is not None})
+    show_facts({**vars(one), "started_by": origin(parent) if parent else None})
     if lines and not follow:
         show_heading("steps")
         typer.echo("\n".join(lines))
+    if children.shown:
+        show_heading("executions of its steps")
+        typer.echo("\n".join(child_lines(children)))
     if asked:
         show_heading("it waits")
         typer.echo("\n".join(waiting_lines(asked)))

@@ -7,11 +7,12 @@ import typer
 
 from penstock.cli.decisions import decisions
 from penstock.cli.execution_tree import forgotten_line, trail_rows
+from penstock.cli.families import child_lines, origin
 from penstock.cli.output import cell, show_facts, show_heading, show_table
 from penstock.cli.subjects import playbook_of
 from penstock.cli.waiting import waiting_lines
 from penstock.cli.words import decided, own_pool
-from penstock.kernel import catalog, executions, reads
+from penstock.kernel import catalog, executions, families, reads
 from penstock.kernel.connection import Connection
 from penstock.kernel.executions import ExecutionView, IngestMessage
 from penstock.kernel.reads import ExecutionTrail
@@ -34,6 +35,7 @@ def explained(connection: Connection, execution_id: int) -> Explanation:
     forgotten = forgotten_line(trail)
     reasons = _reasons(connection, one, message, _where(connection, one, is_swept=forgotten is not None))
     reasons += _decisions(connection, one)
+    reasons += child_lines(families.children(connection, execution_id))
     reasons += waiting_lines(executions.questions(connection, execution_id))
     if forgotten:
         reasons.append(
@@ -67,7 +69,9 @@ def _decisions(connection: Connection, one: ExecutionView) -> list[str]:
 
 def _reasons(connection: Connection, one: ExecutionView, message: IngestMessage | None, where: str) -> list[str]:
     if message is None:
-        return [f"it was started by {one.actor}, as {one.playbook_ref}{where}"]
+        parent = families.parent(connection, one.execution_id)
+        who = f"{origin(parent)}, on behalf of {one.actor}" if parent else one.actor
+        return [f"it was started by {who}, as {one.playbook_ref}{where}"]
     dispatch = catalog.entry(connection, message.subscription, message.version).content["spec"]["dispatch"]
     of_playbook = playbook_of(connection, one).first.pool
     pool = own_pool(dispatch.get("execution_pool"), of_playbook)

@@ -2531,10 +2531,11 @@ begin
     v_single := array(select r from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
                        where t.is_single and (p_parent).job_id is null order by r.ordinal);
     insert into penstock.job_workflow (
-      execution_id, started_at, playbook_ref, open, priority, pool, payload_ref, correlation_id, causation_event_id, causation_depth, trace,
-      actor, idempotency_key, parent_job, parent_execution, depth)
-    select r.job_id, now(), r.playbook_ref, 1, r.priority, p_requests -> (r.ordinal - 1) ->> 'pool', r.payload_ref, r.correlation_id,
-           r.causation_event_id, r.causation_depth, r.trace, r.actor, r.idempotency_key,
+      execution_id, started_at, playbook_ref, open, priority, pool, source_ref, payload_ref, correlation_id, causation_event_id,
+      causation_depth, trace, actor, idempotency_key, parent_job, parent_execution, depth)
+    select r.job_id, now(), r.playbook_ref, 1, r.priority, p_requests -> (r.ordinal - 1) ->> 'pool',
+           'penstock://job/' || (p_parent).job_id, r.payload_ref, r.correlation_id, r.causation_event_id, r.causation_depth, r.trace,
+           r.actor, r.idempotency_key,
            case when (p_parent).waits then (p_parent).job_id end, (p_parent).execution_id, coalesce((p_parent).depth + 1, 0)
       from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
      where not t.is_single or (p_parent).job_id is not null;

@@ -3,7 +3,7 @@
 --   p_targets   what their playbooks begin with
 --   p_requests  where their payloads and the pools they asked for stand
 --   writes      job, job_queue, job_workflow, job_step, execution_input. What a job starts is a workflow though it has one step: its row
---               says how deep it is, and who waits
+--               says how deep it is, who waits, and by source_ref which job started it, whether or not that waits
 create or replace function penstock.executions_write(
   p_rows penstock.job_request[], p_targets penstock.playbook_target[], p_requests jsonb, p_parent penstock.execution_parent) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -15,10 +15,11 @@ begin
     v_single := array(select r from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
                        where t.is_single and (p_parent).job_id is null order by r.ordinal);
     insert into penstock.job_workflow (
-      execution_id, started_at, playbook_ref, open, priority, pool, payload_ref, correlation_id, causation_event_id, causation_depth, trace,
-      actor, idempotency_key, parent_job, parent_execution, depth)
-    select r.job_id, now(), r.playbook_ref, 1, r.priority, p_requests -> (r.ordinal - 1) ->> 'pool', r.payload_ref, r.correlation_id,
-           r.causation_event_id, r.causation_depth, r.trace, r.actor, r.idempotency_key,
+      execution_id, started_at, playbook_ref, open, priority, pool, source_ref, payload_ref, correlation_id, causation_event_id,
+      causation_depth, trace, actor, idempotency_key, parent_job, parent_execution, depth)
+    select r.job_id, now(), r.playbook_ref, 1, r.priority, p_requests -> (r.ordinal - 1) ->> 'pool',
+           'penstock://job/' || (p_parent).job_id, r.payload_ref, r.correlation_id, r.causation_event_id, r.causation_depth, r.trace,
+           r.actor, r.idempotency_key,
            case when (p_parent).waits then (p_parent).job_id end, (p_parent).execution_id, coalesce((p_parent).depth + 1, 0)
       from unnest(p_rows) r join unnest(p_targets) t on t.ref = r.playbook_ref
      where not t.is_single or (p_parent).job_id is not null;
