@@ -75,6 +75,18 @@ def fate(nodes: list[Node]) -> Fate:
     return Fate("failed" if stuck else "succeeded", frozenset(begun), called, frozenset(stuck))
 
 
+def before(nodes: list[Node]) -> dict[str, set[str]]:
+    """Per step those that must have ended before it begins, if they run at all: all that lead to it, by whatever arcs.
+
+    An arc that will not be taken is waited for too: before its step has ended nobody knows.
+    """
+    found: dict[str, set[str]] = {node.name: set() for node in nodes}
+    for node in nodes:
+        for arc in node.leads_to():
+            found[arc] |= found[node.name] | {node.name}
+    return found
+
+
 def _run(node: Node, arcs: list[str], called: dict[str, int], stuck: set[str]) -> dict[str, bool | None]:
     if not node.holds:
         return dict.fromkeys(arcs, False)

@@ -16,7 +16,8 @@ from penstock.model import Claim, Json
 from tests.acceptance import processes
 from tests.acceptance.outcomes import set_config
 from tests.acceptance.processes import Crew, WorkerProcess, until
-from tests.playbooks.model import Fate, Node, fate, graphs, playbook_of
+from tests.playbooks.model import Node, fate, graphs, playbook_of
+from tests.playbooks.order import ran_early, there_early
 from tests.playbooks.support import claimed, playbook, started, state, steps_of
 from tests.sql.support import value
 
@@ -43,8 +44,8 @@ def _following(node: Node, item: int, claim_items: bool) -> Json | None:
 class Driver:
     """Plays the workers: claims a few, ends them in any order."""
 
-    def __init__(self, db: Connection, nodes: list[Node], rng: random.Random) -> None:
-        self._db = db
+    def __init__(self, db: Connection, execution: int, nodes: list[Node], rng: random.Random) -> None:
+        self._db, self._execution, self._graph = db, execution, nodes
         self._nodes = {node.name: node for node in nodes}
         self._rng = rng
         self._held: list[tuple[str, Claim]] = []
@@ -57,6 +58,7 @@ class Driver:
         if not self._held:
             return False
         self._end(*self._held.pop(self._rng.randrange(len(self._held))))
+        assert there_early(self._db, self._execution, self._graph) == []
         return True
 
     def _end(self, name: str, claim: Claim) -> None:
@@ -81,12 +83,14 @@ def _item(db: Connection, job_id: int) -> int:
     return int(row[0] or 0)
 
 
-def _agrees(db: Connection, execution: int, expected: Fate, called: dict[str, int]) -> None:
+def _agrees(db: Connection, execution: int, nodes: list[Node], called: dict[str, int]) -> None:
+    expected = fate(nodes)
     assert called == expected.called
     assert {name for name, *_ in steps_of(db, execution)} == set(expected.begun)
     status, live, stuck = state(db, execution)
     assert (status, live) == (expected.status, 0)
     assert bool(stuck) == bool(expected.stuck)
+    assert ran_early(db, execution, nodes) == []
 
 
 @settings(max_examples=150, suppress_health_check=ONE_DATABASE)
@@ -95,10 +99,10 @@ def test_whatever_order_jobs_end_in_the_model_says_what_runs(db: Connection, nod
     text, workload = playbook_of(nodes)
     playbook(db, text, workload=workload)
     execution = started(db)
-    driver = Driver(db, nodes, random.Random(seed))
+    driver = Driver(db, execution, nodes, random.Random(seed))
     while driver.step():
         pass
-    _agrees(db, execution, fate(nodes), driver.called)
+    _agrees(db, execution, nodes, driver.called)
 
 
 @settings(max_examples=60, suppress_health_check=ONE_DATABASE)
@@ -108,7 +112,7 @@ def test_pauses_change_nothing_and_a_retry_goes_on_from_there(db: Connection, no
     playbook(db, text, workload=workload)
     execution = started(db)
     rng = random.Random(seed)
-    driver = Driver(db, nodes, rng)
+    driver = Driver(db, execution, nodes, rng)
     busy = True
     while busy:
         busy = driver.step()
@@ -118,18 +122,19 @@ def test_pauses_change_nothing_and_a_retry_goes_on_from_there(db: Connection, no
             assert db.execute(ready.encode()).fetchone() == (0,)
             assert executions.move(db, execution, "resume") == "running"
             busy = True
+    _agrees(db, execution, nodes, driver.called)
     expected = fate(nodes)
-    _agrees(db, execution, expected, driver.called)
     if expected.stuck:
         for node in nodes:
             node.fails = False
         assert executions.move(db, execution, "retry") == "running"
-        again = Driver(db, nodes, rng)
+        again = Driver(db, execution, nodes, rng)
         while again.step():
             pass
         whole = fate(nodes)
         assert state(db, execution) == ("succeeded", 0, 0)
         assert {name for name, *_ in steps_of(db, execution)} == set(whole.begun) | set(expected.begun)
+        assert ran_early(db, execution, nodes) == []
 
 
 @settings(max_examples=60, suppress_health_check=ONE_DATABASE)
@@ -139,7 +144,7 @@ def test_nothing_runs_after_a_cancel(db: Connection, nodes: list[Node], seed: in
     playbook(db, text, workload=workload)
     execution = started(db)
     rng = random.Random(seed)
-    driver = Driver(db, nodes, rng)
+    driver = Driver(db, execution, nodes, rng)
     for _ in range(rng.randint(0, 6)):
         driver.step()
     if state(db, execution)[0] != "running":
@@ -255,8 +260,9 @@ def _all_agree(db: Connection, crew: Crew, flows: dict[int, list[Node]], cancell
     for execution, nodes in flows.items():
         expected, called = fate(nodes), _counted(calls[execution])
         if execution not in cancelled:
-            _agrees(db, execution, expected, called)
+            _agrees(db, execution, nodes, called)
             continue
+        assert ran_early(db, execution, nodes) == []
         assert state(db, execution)[:2] == ("cancelled", 0)
         assert all(count <= expected.called.get(step, 0) for step, count in called.items())
         assert {name for name, *_ in steps_of(db, execution)} <= set(expected.begun)
