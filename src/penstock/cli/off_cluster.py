@@ -67,10 +67,13 @@ def _shown_on(line: Line, made: Callable[[], Sent]) -> Iterator[None]:
     line.says(NOTHING_YET)
     over = Event()
 
+    def say() -> None:
+        with suppress(PenstockError):
+            line.says(made().in_words())
+
     def look() -> None:
         while not over.wait(_LOOK_S):
-            with suppress(PenstockError):
-                line.says(made().in_words())
+            say()
 
     thread = Thread(target=look, name="looks")
     if line.is_shown:
@@ -81,6 +84,9 @@ def _shown_on(line: Line, made: Callable[[], Sent]) -> Iterator[None]:
         over.set()
         if line.is_shown:
             thread.join()
+    # what was committed since the last look
+    if line.is_shown:
+        say()
 
 
 def run_off_cluster(
