@@ -30,7 +30,7 @@ from tests.concurrency.sessions import wait_until
 from tests.parts.kafka import Kafka
 from tests.parts.nats import Nats
 from tests.parts.terminal import on_a_terminal, rows_of
-from tests.sql.support import value
+from tests.sql.support import configure, value
 from tests.unit.embedded.support import reachable_folder
 
 PENSTOCK = Path(sys.executable).parent / "penstock"
@@ -111,6 +111,7 @@ class Shop:
         self.credentials.write_text(json.dumps({"main": server.credential}))
         self.credentials.chmod(0o600)
         self.trail = self.folder / "trail.jsonl"
+        self._started: list[subprocess.Popen[str]] = []
 
     def subscription(self, consumer: str) -> Path:
         """The file for one consumer of the stream."""
@@ -128,7 +129,7 @@ class Shop:
         return others | ours
 
     def start(self, *words: object) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [PENSTOCK, "subscribe", *map(str, words)],
             env=self.environment(),
             # not the folder with the functions: they are found beside the file
@@ -139,16 +140,33 @@ class Shop:
             text=True,
             start_new_session=True,
         )
+        self._started.append(process)
+        return process
 
     def run(self, *words: object) -> Any:
-        with self.start(*words, "--json") as process:
-            out, err = process.communicate(timeout=_RUN_S)
+        process = self.start(*words, "--json")
+        out, err = process.communicate(timeout=_RUN_S)
         assert process.returncode == 0, err
         return json.loads(out)
 
+    def refused(self, file: Path) -> str:
+        """What it says, when it must end by itself and with an error."""
+        process = self.start(file)
+        _, err = process.communicate(timeout=_RUN_S)
+        assert process.returncode == 1, err
+        return err
+
+    def end(self) -> None:
+        """One that a failed test left would read for ever."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
     def lines(self) -> list[dict[str, Any]]:
         text = self.trail.read_text() if self.trail.exists() else ""
-        return [json.loads(line) for line in text.splitlines()]
+        # the last one may be half written
+        return [json.loads(line) for line in text.rpartition("\n")[0].splitlines()]
 
 
 @pytest.fixture
@@ -156,6 +174,7 @@ def shop(nats_server: Nats) -> Iterator[Shop]:
     home = reachable_folder()
     made = Shop(home, nats_server)
     yield made
+    made.end()
     nats_server.delete_stream(made.stream)
     with EmbeddedPostgres(home / ".penstock" / "postgres"):
         pass  # the last to leave stops whatever a failed test left
@@ -250,17 +269,16 @@ def test_it_reads_until_ctrl_c_leaves_nothing_running_and_goes_on_the_next_time(
         # as it was found: nobody is told that an active one is not read
         assert (left.state, left.is_running) == ("DEACTIVATED", False)
         # while another holds it, it is refused, and nothing is registered
+        # for longer than the command takes to start
+        configure(db, "subscription.lease_ms", "600000")
         held = runtimes.lease(db, PATH, uuid4())
-        with shop.start(file) as refused:
-            _, err = refused.communicate(timeout=_RUN_S)
-        assert (refused.returncode, "held by another runtime" in err) == (1, True)
+        assert "held by another runtime" in shop.refused(file)
         runtimes.release(db, PATH, held.token)
         # so it is while somebody wants nobody to read it
         for move in ("activate", "pause"):
             subscriptions.move(db, PATH, move)
-        with shop.start(file) as refused:
-            _, err = refused.communicate(timeout=_RUN_S)
-        assert (refused.returncode, "is paused" in err, "subscription resume" in err) == (1, True, True)
+        err = shop.refused(file)
+        assert ("is paused" in err, "subscription resume" in err) == (True, True), err
         assert subscriptions.show(db, PATH).state == "PAUSED"
         subscriptions.move(db, PATH, "deactivate")
     _check_nothing_runs(shop.home)
@@ -321,16 +339,10 @@ def test_what_cannot_be_run_is_said_before_anything_is_started(shop: Shop) -> No
     file = shop.subscription("local")
     (shop.folder / "playbooks.yml").unlink()
     (shop.folder / "broken.yaml").write_text("kind: Playbook\nmetadata: {path: shop/process}\n")
-    with shop.start(file) as process:
-        _, err = process.communicate(timeout=_RUN_S)
     # the broken file is why a playbook is missing
-    assert (process.returncode, "broken.yaml" in err) == (1, True), err
+    assert "broken.yaml" in shop.refused(file)
     (shop.folder / "broken.yaml").write_text(PLAYBOOKS)
     (shop.folder / "twice.yaml").write_text(PLAYBOOKS.replace("max_attempts: 1", "max_attempts: 2"))
-    with shop.start(file) as process:
-        _, err = process.communicate(timeout=_RUN_S)
-    assert (process.returncode, "shop/process stands in" in err) == (1, True), err
-    with shop.start(shop.folder / "twice.yaml") as process:
-        _, err = process.communicate(timeout=_RUN_S)
-    assert (process.returncode, "expected one subscription in it, found none" in err) == (1, True), err
+    assert "shop/process stands in" in shop.refused(file)
+    assert "expected one subscription in it, found none" in shop.refused(shop.folder / "twice.yaml")
     assert not (shop.home / ".penstock").exists()
