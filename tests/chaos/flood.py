@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -220,7 +220,9 @@ class Flood:
         """The processes that fetch and stage: on a cluster its executors, else Spark's Python workers."""
         victims = self._executors() if self._executors else self._running().task_processes()
         for victim in victims:
-            victim.kill()
+            # it may have ended since it was listed
+            with suppress(psutil.NoSuchProcess):
+                victim.kill()
 
     def _copy(self) -> None:
         self._running().kill()

@@ -2,13 +2,16 @@
 
 import ctypes
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from threading import Lock
 
 import psutil
 
@@ -17,17 +20,52 @@ _PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.05
 _STOP_S = 30
 _TAIL_BYTES = 6000
+# above what servers usually listen on
+_FIRST_PORT = 12000
+_USUAL_HANDED_OUT = 32768
+_ROOM = 4000
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports nobody listens on; held together while they are chosen, so that they differ."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [int(probe.getsockname()[1]) for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
+    """Ports nobody listens on, and no two calls have the same.
+
+    Not those the system hands out: it may hand one to somebody else before its server has it, or while that is down.
+    """
+    with _choosing:
+        return list(islice(_free, count))
+
+
+def _ours() -> Iterator[int]:
+    """Each port of this process's share once, from anywhere in it: other runs on this machine choose too."""
+    end = _first_handed_out()
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = max(worker + 1, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    share = range(_FIRST_PORT + worker, end, workers)
+    start = secrets.randbelow(len(share))
+    yield from share[start:]
+    yield from share[:start]
+
+
+def _first_handed_out() -> int:
+    try:
+        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        first = _USUAL_HANDED_OUT
+    # where there is no room below, those that are usual will do
+    return first if first > _FIRST_PORT + _ROOM else _USUAL_HANDED_OUT
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+_choosing = Lock()
+_free = filter(_is_free, _ours())
 
 
 def listens(port: int) -> bool:
@@ -36,6 +74,14 @@ def listens(port: int) -> bool:
             return True
     except OSError:
         return False
+
+
+def name_of(process: psutil.Process) -> str:
+    """Nothing, when it has ended since it was listed."""
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
 
 
 class Part:

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.parts.missing import missing
-from tests.parts.processes import Part, free_ports, listens
+from tests.parts.processes import Part, free_ports, listens, name_of
 
 _START_S = 120
 _WORKERS = 2
@@ -34,7 +34,7 @@ class SparkCluster:
     def executors(self) -> list[psutil.Process]:
         """The JVMs that run tasks: children of the workers."""
         children = (child for worker in self.workers for child in psutil.Process(worker.pid).children())
-        return [child for child in children if child.name() == "java"]
+        return [child for child in children if name_of(child) == "java"]
 
     def stop(self) -> None:
         for part in [*self.workers, self._master]:

@@ -11,7 +11,7 @@ from typing import Self
 
 import psutil
 
-from tests.parts.processes import die_with_parent
+from tests.parts.processes import die_with_parent, name_of
 
 ROOT = Path(__file__).parent.parent.parent
 PENSTOCK = Path(sys.executable).parent / "penstock"
@@ -47,11 +47,11 @@ class RuntimeProcess:
 
     def jvm(self) -> psutil.Process | None:
         """The JVM, once it is there."""
-        return next((one for one in self._all() if one.name() == "java"), None)
+        return next((one for one in self._all() if name_of(one) == "java"), None)
 
     def task_processes(self) -> list[psutil.Process]:
         """Spark's Python workers, and what commits."""
-        return [one for one in self._all()[1:] if one.name().startswith("python")]
+        return [one for one in self._all()[1:] if name_of(one).startswith("python")]
 
     def kill_alone(self) -> None:
         """The Python process; the JVM must find out by itself, and is not left behind if it does not."""
@@ -70,7 +70,9 @@ class RuntimeProcess:
     def send_all(self, number: signal.Signals) -> None:
         """To everything it has started."""
         for one in self._all():
-            one.send_signal(number)
+            # it may have ended since it was listed
+            with suppress(psutil.NoSuchProcess):
+                one.send_signal(number)
 
     def kill(self) -> None:
         """Everything at once, as a machine that loses its power."""
