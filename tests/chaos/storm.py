@@ -1,5 +1,6 @@
 """The driver: workers are killed, paused and cut off, the server crashes, and producers go on asking."""
 
+import math
 import random
 import re
 import time
@@ -46,6 +47,11 @@ class Plan:
     calm_s: float = 120
     seed: int = 1
     breaches: Sequence[str] = ()
+
+    @property
+    def kills(self) -> int:
+        """How many there are at least: on a slow machine it blows for longer."""
+        return math.ceil(self.seconds / 6)
 
 
 @dataclass
@@ -144,7 +150,7 @@ class Storm:
             *((plan.seconds * (n + 1) / (plan.restarts + 1), self._restart) for n in range(plan.restarts)),
             *((plan.seconds * (n + 0.3) / plan.pauses, self._pause) for n in range(plan.pauses)),
         ]
-        while crises or time.monotonic() < began_at + plan.seconds:
+        while crises or self.tally.kills < plan.kills or time.monotonic() < began_at + plan.seconds:
             elapsed = time.monotonic() - began_at
             crises = [crisis for crisis in crises if crisis[0] > elapsed or not crisis[1]()]
             self._random.choice((self._kill, self._kill, self._cut))()
@@ -215,6 +221,7 @@ class Storm:
         while self._insist(_has_jobs) and time.monotonic() < give_up_at:
             Event().wait(_LOOK_S)
         for worker in self._workers:
+            _until_it_works(worker)
             worker.terminate()
         # one that began while the server was away has said so and ended: whoever supervises it starts it again
         ended = [(worker.ended(), worker.log()) for worker in self._workers]
@@ -243,6 +250,11 @@ class Storm:
         finally:
             for worker in self._workers:
                 worker.kill()
+
+
+def _until_it_works(worker: WorkerProcess) -> None:
+    """Or has ended by itself. One that still begins would die of a signal, as any program does."""
+    until(lambda: "working" in worker.log() or not worker.is_alive, "the worker works")
 
 
 def _slow_jobs(db: Connection, incarnation: str) -> list[int]:
