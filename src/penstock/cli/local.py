@@ -196,9 +196,8 @@ class _Run:
                 self.connection = connect(self._url, application=_APPLICATION)
             standing = local.standing(self.connection, self._path, self.since)
             assert self._before is not None
-            self.now = tally(self._before, subscriptions.show(self.connection, self._path), standing)
-            children = local.children_standing(self.connection, self._path, self.since)
-            self._busy = is_busy(standing) or is_busy(children)
+            self.now = tally(self._before, subscriptions.show(self.connection, self._path), standing.own)
+            self._busy = is_busy(standing)
             if self.trail is not None:
                 self.trail.look(self.connection)
         self._line.says(self.now.in_words())

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from penstock.kernel.local import UNTOLD, Standing
 from penstock.kernel.subscriptions import SubscriptionView
 
 # these go on by themselves; an execution that waits for an answer or a time does not
-_BUSY = ("ready", "leased", "running", "retrying", "cancelling")
+_BUSY = ("ready", "leased", "running", "retrying", "cancelling", UNTOLD)
 _FAILED = ("dead_lettered", "failed")
 # while Spark makes its first plans, and for as long as the source has nothing
 NOTHING_YET = "reads · nothing received yet: the first batch takes a while"
@@ -85,6 +86,6 @@ def sent(before: Mapping[str, int], now: Mapping[str, int]) -> Sent:
     )
 
 
-def is_busy(standing: Mapping[str, int]) -> bool:
+def is_busy(standing: Standing) -> bool:
     """Whether anything is left that a worker will run without being asked."""
-    return any(standing.get(status) for status in _BUSY)
+    return any(standing.own.get(status) or standing.children.get(status) for status in _BUSY)

@@ -1,6 +1,6 @@
 """What a local run of a subscription reads: how its executions stand, and every event of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,11 +12,17 @@ from penstock.model import Json
 # of the statement's own snapshot
 _HORIZON = "pg_snapshot_xmin(s.snapshot)::text::bigint, pg_snapshot_xmax(s.snapshot)::text::bigint"
 
-# every execution that a step has started and that has not ended, with all that came before it
+# of a child that has ended: the step that waits for it does not know yet
+UNTOLD = "untold"
+
+# every execution that a step has started and that has not ended, or whose end that step is still to be told, with all
+# that came before it
 _FAMILY = (
     "with recursive family as ("
     "  select w.execution_id, w.parent_execution from penstock.job_workflow w"
     "   where w.parent_execution is not null and w.finished_at is null"
+    "  union all select w.execution_id, w.parent_execution from penstock.job_workflow w"
+    "   where w.parent_execution is not null and w.answer_job is not null and w.finished_at is not null"
     "  union all select f.execution_id, w.parent_execution from family f"
     "   join penstock.job_workflow w on w.execution_id = f.parent_execution where w.parent_execution is not null)"
 )
@@ -44,6 +50,15 @@ class Horizon:
     next: int
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How many executions stand where: those that messages have started, and of those their steps have started the ones
+    that have not ended, or whose end is untold."""
+
+    own: Mapping[str, int]
+    children: Mapping[str, int]
+
+
 def clock(connection: Connection) -> datetime:
     """The server's time."""
     with translated(connection):
@@ -53,14 +68,24 @@ def clock(connection: Connection) -> datetime:
     return found
 
 
-def standing(connection: Connection, subscription: str, since: datetime) -> dict[str, int]:
-    """How many executions that messages have started since then stand where."""
+def standing(connection: Connection, subscription: str, since: datetime) -> Standing:
+    """Of what has started since then. In one look: between two, an execution could pass from the one to the other."""
     with translated(connection):
         rows = connection.execute(
-            "select status, count(*) from penstock.v_execution where subscription = %s and started_at >= %s group by 1",
-            [subscription, since],
+            f"{_FAMILY} select true, status, count(*) from penstock.v_execution"
+            " where subscription = %(path)s and started_at >= %(since)s group by 2"
+            " union all select false, case when c.finished_at is null then c.status else %(untold)s end, count(*)"
+            "  from family f"
+            "  join penstock.v_execution e on e.execution_id = f.parent_execution and e.subscription = %(path)s"
+            "  join penstock.v_execution c on c.execution_id = f.execution_id and c.started_at >= %(since)s"
+            "  group by 2".encode(),
+            {"path": subscription, "since": since, "untold": UNTOLD},
         ).fetchall()
-    return {str(status): int(count) for status, count in rows}
+    counts = [(bool(is_own), str(status), int(count)) for is_own, status, count in rows]
+    return Standing(
+        {status: count for is_own, status, count in counts if is_own},
+        {status: count for is_own, status, count in counts if not is_own},
+    )
 
 
 def begun(connection: Connection, subscription: str, above: int, since: datetime) -> tuple[Horizon, list[int]]:
@@ -87,19 +112,6 @@ def live(connection: Connection, subscription: str) -> list[int]:
             {"path": subscription},
         ).fetchall()
     return [int(row[0]) for row in rows]
-
-
-def children_standing(connection: Connection, subscription: str, since: datetime) -> dict[str, int]:
-    """How many executions that steps of its own have started since then, and that have not ended, stand where."""
-    with translated(connection):
-        rows = connection.execute(
-            f"{_FAMILY} select c.status, count(*) from family f"
-            " join penstock.v_execution e on e.execution_id = f.parent_execution and e.subscription = %s"
-            " join penstock.v_execution c on c.execution_id = f.execution_id and c.started_at >= %s"
-            " group by 1".encode(),
-            [subscription, since],
-        ).fetchall()
-    return {str(status): int(count) for status, count in rows}
 
 
 def children(connection: Connection, executions: Sequence[int]) -> list[tuple[int, int]]:
