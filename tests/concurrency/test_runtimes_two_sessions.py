@@ -7,9 +7,12 @@ import pytest
 from penstock.errors import SubscriptionHeld
 from penstock.kernel import runtimes, subscriptions
 from penstock.kernel.connection import Connection
-from tests.concurrency.sessions import answer, aside
+from penstock.pipeline.books import opened
+from penstock.pipeline.keeper import Keeper
+from tests.concurrency.sessions import answer, aside, wait_until
 from tests.conftest import Connect
 from tests.ingest.support import PATH, Runtime, offsets, playbook, subscription
+from tests.sql.support import value
 
 
 @pytest.fixture
@@ -52,3 +55,36 @@ def test_a_commit_that_comes_after_the_release_holds_nothing(db: Connection, run
     runtimes.commit(db, PATH, runtime.lease.token, {}, {})
     assert not subscriptions.show(db, PATH).is_running
     runtimes.lease(db, PATH, uuid4())
+
+
+STATE_WAITS = (
+    "select count(*) from pg_stat_activity where datname = current_database() and application_name = 'penstock lease'"
+    " and wait_event_type = 'Lock' and query like '%%v_subscription%%'"
+)
+STATE_IS_ASKED = STATE_WAITS.replace("wait_event_type = 'Lock'", "state = 'active'")
+
+
+def test_a_place_taken_anew_while_its_state_is_asked_for_keeps_its_new_token(
+    db: Connection, database: str, session: Connect, runtime: Runtime
+) -> None:
+    """A renewal that finds the row locked asks for the state alone; what it held before that is old by then."""
+    committing, slow = session(), session()
+    committing.execute("begin")
+    committing.execute("select from penstock.subscription_runtime for update")
+    # read with the state, and not by whoever takes the place
+    slow.execute("begin")
+    slow.execute("lock table penstock.ingest_dead_letter")
+    keeper = Keeper(database, PATH, runtime.incarnation, runtime.lease)
+    keeper.start()
+    try:
+        wait_until(lambda: value(db, STATE_WAITS) == 1, "it asks for the state")
+        committing.execute("commit")
+        with opened(database, PATH, "penstock runtime") as books:
+            token = keeper.retake(books).token
+        slow.execute("commit")
+        wait_until(lambda: value(db, STATE_IS_ASKED) == 0, "it has its answer")
+        assert keeper.lease.token == token > runtime.lease.token
+    finally:
+        slow.execute("rollback")
+        committing.execute("rollback")
+        keeper.end()

@@ -103,7 +103,10 @@ class Keeper:
                 self._hold(books, backlog)
             except Busy:
                 # a commit has the runtime's row, and nobody takes the place meanwhile; the state is in another
-                self.lease = replace(self.lease, state=books.state())
+                state = books.state()
+                with self._turn:
+                    # as it is by now: it may have been taken anew while the state was asked for
+                    self.lease = replace(self.lease, state=state)
 
     def _hold(self, books: Books, backlog: int | None = None) -> None:
         with self._turn:
