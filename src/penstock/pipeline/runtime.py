@@ -74,9 +74,10 @@ class Runtime:
     telemetry: Telemetry = field(default_factory=Telemetry)
     bound: Bound = field(default_factory=Bound)
     _sight: Sight = field(init=False, repr=False)
-    # how often in a row a query has failed, and how many batches there were when it did
+    # how often a query has failed, how many batches there were when it did, and whether that was said
     _failures: int = field(default=0, init=False)
     _failed_at: int = field(default=-1, init=False)
+    _failing_is_said: bool = field(default=False, init=False)
 
     def run(self) -> str:
         """Until it is stopped, drained or deactivated, or has done its one drain. Returns the state it leaves."""
@@ -166,14 +167,19 @@ class Runtime:
 
     def _say_failing(self, keeper: Keeper, error: PenstockError) -> None:
         """An event when queries fail again and again and nothing is committed between; once, until something is."""
+        if not isinstance(error, QueryFailed):
+            return
         batches = keeper.lease.counts.batches
-        self._failures = self._failures + 1 if batches == self._failed_at else 1
-        self._failed_at = batches
-        if isinstance(error, QueryFailed) and self._failures == _FAILING:
+        if batches != self._failed_at:
+            self._failures, self._failed_at, self._failing_is_said = 0, batches, False
+        self._failures += 1
+        if self._failures >= _FAILING and not self._failing_is_said:
+            # with the database away it is said at the next failure
             with suppress(*PASSING), self._opened() as books:
                 # others' texts may repeat a message
                 detail: Json = {"error": described(str(error))[1], "times": self._failures}
                 books.said(keeper.lease.token, "query_failing", detail)
+                self._failing_is_said = True
 
     def _read(self, books: Books, keeper: Keeper, lease: Lease) -> None:
         """Run the query until it ends, or somebody wants it to; by the version this lease was taken with."""
