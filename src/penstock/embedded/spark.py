@@ -20,8 +20,10 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} [spark %p] %m%n%ex{short}
 """
 _REDACTED = r"(?i)secret|password|token|access[.]?key|jaas|keystore|truststore|sink|content"
-# who says that a batch is aborted, and that a query has ended
+# who says that a task, its partition or a batch is aborted, and that a query has ended
 _ENDINGS = (
+    "org.apache.spark.util.Utils",
+    "org.apache.spark.sql.execution.datasources.v2.DataWritingSparkTask",
     "org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2Exec",
     "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution",
 )
