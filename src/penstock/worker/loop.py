@@ -209,6 +209,10 @@ class Worker:
         while any(thread.is_alive() for thread in settling) and self._is_patient(until):
             time.sleep(0.02)
         self.reporter.afterwards.give_up()
+        # what they have in their hands they still tell to the log
+        last_at = time.monotonic() + _REPORT_S
+        for thread in settling:
+            thread.join(max(0.0, last_at - time.monotonic()))
 
     def _is_patient(self, deadline: float) -> bool:
         return not self._hurried and time.monotonic() < deadline
