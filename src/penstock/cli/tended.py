@@ -14,7 +14,8 @@ log = structlog.get_logger("penstock.up")
 
 # its handlers have 30 s
 _STOP_S = 45.0
-_FIRST_LIFE_S = 10.0
+# on a busy machine it takes long to begin, and to give up
+_FIRST_LIFE_S = 60.0
 _LONG_LIFE_S = 60.0
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 30.0
