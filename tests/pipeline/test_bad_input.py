@@ -1,5 +1,6 @@
 """Sources that are away, missing, closed to us or changed, and records nobody would publish: each has its name."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -40,6 +41,7 @@ STRICT: dict[str, Any] = {
     "dedup": {"window_s": 3600},
 }
 _PATIENCE_S = 120
+_TRIGGER_S = 8
 
 Case = tuple[dict[str, Any], dict[str, Any]]
 
@@ -201,11 +203,13 @@ def test_a_change_while_it_runs_ends_the_runtime_with_its_name(
     reason: str,
 ) -> None:
     # so seldom a look that the change is whole by then, and the offsets have passed the ledger's
-    subscribe(place.credential, **place.spec, runtime={"trigger_ms": 8000})
+    subscribe(place.credential, **place.spec, runtime={"trigger_ms": 1000 * _TRIGGER_S})
     place.publish([b"old %d" % number for number in range(5)])
     with Holding(spark, database) as held:
         # acknowledged, too: staging is emptied after that
         wait_until(lambda: _executions(db) == 5 and staged(db) == 0, "the first are read", _PATIENCE_S)
+        # Spark looks at multiples of its interval: one has been, and the next is far
+        wait_until(lambda: 1 < time.time() % _TRIGGER_S < 3, "a moment between two looks", 2 * _TRIGGER_S)
         change(place)
         wait_until(lambda: not held.is_running, "the runtime ends", _PATIENCE_S)
         assert isinstance(held.error, DataLoss), held.error

@@ -236,14 +236,25 @@ def test_a_clock_that_jumps_changes_nothing(
             broker.publish("orders.new", [(b"%d:%d" % (days, number), []) for number in range(MESSAGES)])
             _until(runtime, db, "select count(*) from penstock.job", jumps * MESSAGES)
             # a query of Spark's begins anew, by the clock as it is now
+            begun = _begun(runtime)
             _newer(db, jumps)
             _until(runtime, db, "select version from penstock.subscription_runtime", jumps + 1)
+            _until_it_reads(runtime, begun + 1)
         assert runtime.end() == 0, runtime.log()
     years = set(re.findall(r"^(\d{4})-\S+Z .* reads ", runtime.log(), re.MULTILINE))
     assert len(years) > 2, runtime.log()
     made = "select count(*), count(distinct body) from penstock.ingest_message"
     assert rows(db, made) == [(3 * MESSAGES, 3 * MESSAGES)]
     assert [one.happening for one in subscriptions.history(db, PATH) if "loss" in one.happening] == []
+
+
+def _begun(runtime: RuntimeProcess) -> int:
+    return runtime.log().count(" reads ")
+
+
+def _until_it_reads(runtime: RuntimeProcess, wanted: int) -> None:
+    wait_until(lambda: _begun(runtime) >= wanted or not runtime.is_alive, "its query has begun anew", _RUN_S)
+    assert runtime.is_alive, runtime.log()
 
 
 def _until(runtime: RuntimeProcess, db: Connection, query: LiteralString, wanted: int) -> None:
