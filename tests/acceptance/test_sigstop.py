@@ -10,7 +10,7 @@ crew = processes.crew
 
 
 def test_a_worker_that_slept_past_its_lease_has_its_finish_refused(db: Connection, crew: Crew) -> None:
-    set_config(db, "queue.lease_ms.gated", "1500")
+    set_config(db, "queue.lease_ms.gated", "3000")
     quick_retries(db)
     job_id = jobs.enqueue(db, {"kind": "gated"})
     sleeper = crew.start("gated")
@@ -32,7 +32,7 @@ def test_a_worker_that_slept_past_its_lease_has_its_finish_refused(db: Connectio
 
 
 def test_a_worker_that_slept_does_not_disturb_the_one_that_works_now(db: Connection, crew: Crew) -> None:
-    set_config(db, "queue.lease_ms.gated", "1500")
+    set_config(db, "queue.lease_ms.gated", "3000")
     quick_retries(db)
     job_id = jobs.enqueue(db, {"kind": "gated", "safe_payload": {"gate": "second"}})
     sleeper = crew.start("gated")
@@ -52,7 +52,7 @@ def test_a_worker_that_slept_does_not_disturb_the_one_that_works_now(db: Connect
 
 def test_jobs_claimed_ahead_are_not_run_by_a_worker_that_slept(db: Connection, crew: Crew) -> None:
     for kind in ("quick", "gated"):
-        set_config(db, f"queue.lease_ms.{kind}", "1500")
+        set_config(db, f"queue.lease_ms.{kind}", "3000")
     quick_retries(db)
     # a first round, so that the worker knows quick handlers and claims ahead
     warm = [one.job_id for one in jobs.enqueue_many(db, [{"kind": "quick"}] * 200)]
@@ -81,7 +81,7 @@ def test_jobs_claimed_ahead_are_not_run_by_a_worker_that_slept(db: Connection, c
 
 
 def test_a_restarted_executor_of_the_same_id_does_not_keep_its_dead_twins_leases(db: Connection, crew: Crew) -> None:
-    set_config(db, "queue.lease_ms.gated", "1500")
+    set_config(db, "queue.lease_ms.gated", "3000")
     quick_retries(db)
     job_id = jobs.enqueue(db, {"kind": "gated"})
     twin = crew.start("gated", "--executor", "default")

@@ -52,7 +52,7 @@ class Scene:
         self.crew = crew
         quick_retries(db)
         for kind in AGAIN:
-            set_config(db, f"queue.timeout_ms.{kind}", "300")
+            set_config(db, f"queue.timeout_ms.{kind}", "2000")
         self.jobs = {kind: jobs.enqueue(db, {"kind": kind, "max_attempts": 1}) for kind in ONCE}
         # three each: more than the worker has threads
         hanging = {f"{kind}-{number}": kind for kind in AGAIN for number in range(3)}
@@ -61,7 +61,8 @@ class Scene:
         await_end(db, self.jobs.values())
 
     def outcomes(self, name: str) -> list[Outcome]:
-        return outcomes(self.db, self.jobs[name])
+        """Without its waits behind handlers that hang: a job that waits too long is given to others."""
+        return [one for one in outcomes(self.db, self.jobs[name]) if one.reason != "released"]
 
     def only(self, name: str) -> Outcome:
         (one,) = self.outcomes(name)

@@ -15,7 +15,7 @@ crew = processes.crew
 
 @pytest.mark.parametrize(("kind", "count"), [("ms_1", 6000), ("ms_10", 3000)])
 def test_short_leases_of_jobs_claimed_ahead_are_kept(db: Connection, crew: Crew, kind: str, count: int) -> None:
-    set_config(db, f"queue.lease_ms.{kind}", "2000")
+    set_config(db, f"queue.lease_ms.{kind}", "4000")
     jobs.enqueue_many(db, [{"kind": kind}] * count)
     worker = crew.start("timed", "--concurrency", "10")
     until(lambda: live(db) == 0, "the end of all jobs", deadline_s=120)
@@ -29,7 +29,7 @@ def test_short_leases_of_jobs_claimed_ahead_are_kept(db: Connection, crew: Crew,
 @pytest.mark.parametrize("how", ["exit", "signal"])
 def test_a_job_that_kills_its_worker_takes_no_neighbour_along(db: Connection, crew: Crew, how: str) -> None:
     for kind in ("killer", "neighbour"):
-        set_config(db, f"queue.lease_ms.{kind}", "1000")
+        set_config(db, f"queue.lease_ms.{kind}", "3000")
     quick_retries(db)
     neighbours = [one.job_id for one in jobs.enqueue_many(db, [{"kind": "neighbour"}] * 200)]
     killer = jobs.enqueue(db, {"kind": "killer", "max_attempts": 3, "safe_payload": {"how": how}})
@@ -61,7 +61,7 @@ def _await_a_death(db: Connection, worker: WorkerProcess, killer: int) -> None:
 
 
 def test_a_long_job_that_once_lost_its_worker_holds_up_no_others(db: Connection, crew: Crew) -> None:
-    set_config(db, "queue.lease_ms.gated", "1000")
+    set_config(db, "queue.lease_ms.gated", "3000")
     quick_retries(db)
     long, *others = [
         jobs.enqueue(db, {"kind": "gated", "safe_payload": {"gate": gate}}) for gate in ("long", "go", "go", "go")

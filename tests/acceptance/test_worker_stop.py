@@ -101,7 +101,7 @@ def test_handlers_given_up_at_their_timeout_do_not_hold_up_the_end(db: Connectio
 
 
 def test_after_a_kill_another_worker_takes_over_when_the_lease_ends(db: Connection, crew: Crew) -> None:
-    set_config(db, "queue.lease_ms.gated", "1000")
+    set_config(db, "queue.lease_ms.gated", "3000")
     quick_retries(db)
     made = [one.job_id for one in jobs.enqueue_many(db, [{"kind": "gated"}] * 4)]
     first = crew.start("gated", "--concurrency", "4")
