@@ -20,7 +20,7 @@ from tests.parts.pubsub import pubsub_server
 __all__ = ["broker_jars", "kafka_broker", "nats_server", "pubsub_server"]
 
 PROGRAM = Path(sys.executable).with_name("penstock")
-DEADLINE_S = 120
+DEADLINE_S = 300
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def test_a_receiver_that_hangs_delays_no_other_and_ends_as_a_dead_letter(
         _live(db, other.url, code="other", event_type="shrank")
         crew.start("plain", PENSTOCK_CREDENTIALS=credentials)
         lost = events.emit(db, "kg", "grew", subject_ref="hangs")
-        until(lambda: len(hook.received) == 1, "it hangs")
+        until(lambda: len(hook.received) >= 1, "it hangs")
         events.emit(db, "kg", "shrank", subject_ref="goes on")
         until(lambda: len(other.received) == 1, "another route delivers meanwhile")
         until(

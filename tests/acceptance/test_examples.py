@@ -90,7 +90,7 @@ def test_a_reader_of_the_example_of_documents_gets_what_it_says(tmp_path: Path) 
         _followed(reader, folder, register)
         process = reader.start(*worker.split()[1:])
         execution = _followed(reader, folder, execute).split()[1]
-        until(lambda: _status(reader, execution) != "running", "the documents are cut", 120)
+        until(lambda: _status(reader, execution) != "running", "the documents are cut", 300)
         assert _status(reader, execution) == "succeeded"
         told = _followed(reader, folder, events)
         assert "guide/setup.md#installing/more~1" in told or "guide/setup.md#more~1" in told, told

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,11 @@ from penstock.embedded import EmbeddedPostgres
 from penstock.embedded.process import wait_for
 from penstock.kernel import databases, jobs
 from penstock.kernel.connection import Connection, connect
-from tests.acceptance.cli.conftest import DEADLINE_S, Penstock
+from tests.acceptance.cli.conftest import DEADLINE_S, PROGRAM, Penstock
 from tests.conftest import Connect
 from tests.logins import Logins
+from tests.parts.terminal import on_a_terminal
+from tests.tree import ROOT
 
 
 @pytest.fixture
@@ -147,13 +148,8 @@ def test_who_may_only_look_changes_nothing(penstock: Penstock, db: Connection, d
 
 
 def test_a_terminal_gets_a_table_with_lines(penstock: Penstock) -> None:
-    primary, replica = os.openpty()
-    process = penstock.start("pool", "list", stdout=replica, stderr=subprocess.DEVNULL)
-    os.close(replica)
-    shown = os.read(primary, 65536).decode()
-    process.communicate(timeout=DEADLINE_S)
-    os.close(primary)
-    assert "┃" in shown
+    code, shown = on_a_terminal([str(PROGRAM), "pool", "list"], penstock.environment, ROOT, DEADLINE_S)
+    assert (code, "┃" in shown.decode()) == (0, True), shown
     assert "┃" not in penstock.ok("pool", "list")
 
 
