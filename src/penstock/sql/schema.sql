@@ -5296,9 +5296,10 @@ begin
   execute format($sql$
     insert into penstock.ingest_dead_letter (
       subscription, message_id, part, source_offset, published_at, message_key, body, attributes, playbook, pool,
-      dedup_key, trace, directives, fault, reason)
+      dedup_key, trace, directives, fault, reason, lane, delivery_attempt)
     select $1, s.message_id, s.part, s.source_offset, s.published_at, s.message_key, s.body, s.attributes::json,
-           s.playbook, s.pool, s.dedup_key, s.trace, s.directives::json, s.fault, v.reason
+           s.playbook, s.pool, s.dedup_key, s.trace, s.directives::json, s.fault, v.reason, s.lane,
+           s.delivery_attempt
       from unnest($2) v join penstock.%I s on s.job_id = v.job_id
      where v.verdict = 'dead' order by s.job_id$sql$, p_stage) using p_subscription, p_verdicts;
   for v_reason in select v.reason, count(*) as n from unnest(p_verdicts) v where v.verdict = 'dead' group by v.reason loop
@@ -5332,7 +5333,9 @@ CREATE TABLE penstock.ingest_dead_letter (
     resolved_at timestamp with time zone,
     resolved_by penstock.actor_ref,
     resolution text,
-    replay_execution_id bigint
+    replay_execution_id bigint,
+    lane text COLLATE pg_catalog."C",
+    delivery_attempt integer
 );
 
 -- Name: ingest_dead_letter_locked(bigint); Type: FUNCTION; Schema: penstock; Owner: -
@@ -5452,9 +5455,9 @@ begin
     execute 'with begun as (
         insert into penstock.job_workflow (
           execution_id, started_at, playbook_ref, subscription, open, priority, pool, source_ref, payload_ref, trace, actor,
-          idempotency_key, source)
+          idempotency_key, source, lane)
         select s.job_id, now(), t.ref, $5, 1, 0, coalesce(s.pool, $6), s.message_id, ''penstock://message/'' || s.job_id, s.trace, $7,
-               s.dedup_key, $8 from ' || v_rows || ' and not t.is_single)
+               s.dedup_key, $8, s.lane from ' || v_rows || ' and not t.is_single)
       insert into penstock.job_step (execution_id, step_id, visit, item, job_id, enqueued_at)
       select s.job_id, t.step_id, 1, 0, s.job_id, now() from ' || v_rows || ' and not t.is_single'
       using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor, v_source;
@@ -5617,10 +5620,10 @@ begin
   perform penstock.partition_ensure('ingest_message', now());
   insert into penstock.ingest_message (
     execution_id, ingested_at, subscription, version, message_id, part, source_offset, published_at, message_key, body, attributes,
-    directives)
+    directives, delivery_attempt)
   select v_job_id, now(), l.subscription, (select s.version from penstock.subscription s where s.path = l.subscription), l.message_id,
          l.part, l.source_offset, l.published_at, l.message_key, l.body, l.attributes,
-         l.directives from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
+         l.directives, l.delivery_attempt from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
   perform penstock.ingest_replay_start(v_letter, v_target, v_job_id,
     coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}'), p_actor);
   update penstock.ingest_dead_letter d
@@ -5669,15 +5672,16 @@ begin
   if p_target.is_single then
     perform penstock.job_insert(array[row(1, p_execution, p_target.job_kind, p_letter.dedup_key, p_target.executor, p_letter.message_id,
       null, 'penstock://message/' || p_execution, null, 0, null, null, null, p_actor, coalesce(p_pool, p_target.pool, 'subscription'),
-      p_target.lane, null, p_letter.trace, p_target.max_attempts, null, p_target.ref, p_letter.subscription,
+      coalesce(p_letter.lane, p_target.lane), null, p_letter.trace, p_target.max_attempts, null, p_target.ref, p_letter.subscription,
       null)::penstock.job_request], p_checked => true);
     update penstock.job_queue q set step_id = p_target.step_id where q.job_id = p_execution and p_target.step_id is not null;
     return;
   end if;
   insert into penstock.job_workflow (
-    execution_id, started_at, playbook_ref, subscription, open, priority, pool, source_ref, payload_ref, trace, actor, idempotency_key)
+    execution_id, started_at, playbook_ref, subscription, open, priority, pool, source_ref, payload_ref, trace, actor, idempotency_key,
+    lane)
   values (p_execution, now(), p_target.ref, p_letter.subscription, 1, 0, p_pool, p_letter.message_id,
-          'penstock://message/' || p_execution, p_letter.trace, p_actor, p_letter.dedup_key);
+          'penstock://message/' || p_execution, p_letter.trace, p_actor, p_letter.dedup_key, p_letter.lane);
   perform penstock.steps_start(array[
     row(p_execution, p_target.step_id, 1, 0, p_execution, null, null, null, null, null, false)::penstock.step_start]);
 end
@@ -9050,7 +9054,8 @@ begin
     select s.*, coalesce(s.job_id, nextval('penstock.job_id_seq')) as id from unnest(p_starts) with ordinality s order by s.ordinality
   ), made as materialized (
     select n.*, w.priority, w.playbook_ref, w.subscription, w.correlation_id, w.causation_event_id, w.causation_depth, w.trace, w.actor,
-           w.payload_ref, w.source, w.status = 'paused' as is_paused, p.step, p.executor, p.lane, p.max_attempts,
+           w.payload_ref, w.source, w.status = 'paused' as is_paused, p.step, p.executor, p.max_attempts,
+           coalesce(case when p.is_start and n.visit = 1 and n.item = 0 then w.lane end, p.lane) as lane,
            case when n.item = -1 then 'tool:decide' else p.job_kind end as job_kind,
            coalesce(w.pool, p.pool, case when w.subscription is null then 'shared' else 'subscription' end) as pool,
            case when n.job_id is not null then w.source_ref
@@ -10261,6 +10266,7 @@ CREATE TABLE penstock.job_workflow (
     parent_execution bigint,
     depth smallint DEFAULT 0 NOT NULL,
     answer_job bigint,
+    lane text COLLATE pg_catalog."C",
     CONSTRAINT job_workflow_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))),
     CONSTRAINT job_workflow_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'cancelling'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 )

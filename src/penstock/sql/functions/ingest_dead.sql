@@ -11,9 +11,10 @@ begin
   execute format($sql$
     insert into penstock.ingest_dead_letter (
       subscription, message_id, part, source_offset, published_at, message_key, body, attributes, playbook, pool,
-      dedup_key, trace, directives, fault, reason)
+      dedup_key, trace, directives, fault, reason, lane, delivery_attempt)
     select $1, s.message_id, s.part, s.source_offset, s.published_at, s.message_key, s.body, s.attributes::json,
-           s.playbook, s.pool, s.dedup_key, s.trace, s.directives::json, s.fault, v.reason
+           s.playbook, s.pool, s.dedup_key, s.trace, s.directives::json, s.fault, v.reason, s.lane,
+           s.delivery_attempt
       from unnest($2) v join penstock.%I s on s.job_id = v.job_id
      where v.verdict = 'dead' order by s.job_id$sql$, p_stage) using p_subscription, p_verdicts;
   for v_reason in select v.reason, count(*) as n from unnest(p_verdicts) v where v.verdict = 'dead' group by v.reason loop

@@ -29,9 +29,9 @@ begin
     execute 'with begun as (
         insert into penstock.job_workflow (
           execution_id, started_at, playbook_ref, subscription, open, priority, pool, source_ref, payload_ref, trace, actor,
-          idempotency_key, source)
+          idempotency_key, source, lane)
         select s.job_id, now(), t.ref, $5, 1, 0, coalesce(s.pool, $6), s.message_id, ''penstock://message/'' || s.job_id, s.trace, $7,
-               s.dedup_key, $8 from ' || v_rows || ' and not t.is_single)
+               s.dedup_key, $8, s.lane from ' || v_rows || ' and not t.is_single)
       insert into penstock.job_step (execution_id, step_id, visit, item, job_id, enqueued_at)
       select s.job_id, t.step_id, 1, 0, s.job_id, now() from ' || v_rows || ' and not t.is_single'
       using p_attempts, v_targets, v_playbook, p_verdicts, p_subscription, v_pool, v_actor, v_source;

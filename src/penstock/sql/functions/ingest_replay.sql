@@ -31,10 +31,10 @@ begin
   perform penstock.partition_ensure('ingest_message', now());
   insert into penstock.ingest_message (
     execution_id, ingested_at, subscription, version, message_id, part, source_offset, published_at, message_key, body, attributes,
-    directives)
+    directives, delivery_attempt)
   select v_job_id, now(), l.subscription, (select s.version from penstock.subscription s where s.path = l.subscription), l.message_id,
          l.part, l.source_offset, l.published_at, l.message_key, l.body, l.attributes,
-         l.directives from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
+         l.directives, l.delivery_attempt from penstock.ingest_dead_letter l where l.dead_letter_id = p_dead_letter_id;
   perform penstock.ingest_replay_start(v_letter, v_target, v_job_id,
     coalesce(v_letter.pool, v_content #>> '{spec,dispatch,execution_pool}'), p_actor);
   update penstock.ingest_dead_letter d

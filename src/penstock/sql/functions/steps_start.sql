@@ -1,7 +1,7 @@
 -- steps_start: write jobs of workflows; the one way in for all but an execution's first.
 --   p_starts  which steps; what they are asked for with comes from the stored graph and from the workflow's row
 --   returns   how many were written: none for a workflow that is being cancelled
---   writes    job, job_queue, job_step, job_item; lanes as an enqueue does
+--   writes    job, job_queue, job_step, job_item; lanes as an enqueue does. Its first step is in the lane of the workflow's message
 --   Of a workflow that is paused they are blocked. Its status is read here, in a new statement after the caller's locks.
 create or replace function penstock.steps_start(p_starts penstock.step_start[]) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -14,7 +14,8 @@ begin
     select s.*, coalesce(s.job_id, nextval('penstock.job_id_seq')) as id from unnest(p_starts) with ordinality s order by s.ordinality
   ), made as materialized (
     select n.*, w.priority, w.playbook_ref, w.subscription, w.correlation_id, w.causation_event_id, w.causation_depth, w.trace, w.actor,
-           w.payload_ref, w.source, w.status = 'paused' as is_paused, p.step, p.executor, p.lane, p.max_attempts,
+           w.payload_ref, w.source, w.status = 'paused' as is_paused, p.step, p.executor, p.max_attempts,
+           coalesce(case when p.is_start and n.visit = 1 and n.item = 0 then w.lane end, p.lane) as lane,
            case when n.item = -1 then 'tool:decide' else p.job_kind end as job_kind,
            coalesce(w.pool, p.pool, case when w.subscription is null then 'shared' else 'subscription' end) as pool,
            case when n.job_id is not null then w.source_ref

@@ -1,4 +1,5 @@
--- The HTTP API: who may use it, and what a runtime has staged through it. And a ledger's own name.
+-- The HTTP API: who may use it, and what a runtime has staged through it. A ledger's own name. And the lanes of messages
+-- that do not run at once.
 
 create table penstock.api_token (
   token_id text collate "C" primary key check (token_id ~ '^[a-z2-7]{16}$'),
@@ -28,3 +29,9 @@ create unlogged table penstock.ingest_chunk (
 
 -- Copies of this database have the same one, and no other database has: by it a source's mark is known for ours.
 alter table penstock.subscription_runtime add column ledger uuid not null default gen_random_uuid();
+
+-- A letter that is replayed runs in the lane its message had.
+alter table penstock.ingest_dead_letter add column lane text collate "C", add column delivery_attempt integer;
+
+-- Its message's; of the first step alone. Kept here for when that is started later, or again.
+alter table penstock.job_workflow add column lane text collate "C";
