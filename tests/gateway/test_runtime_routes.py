@@ -1,6 +1,7 @@
 """A runtime's whole life over HTTP: nothing staged twice, nothing by a runtime that was replaced."""
 
 import base64
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -122,6 +123,22 @@ def test_a_chunk_sent_twice_is_staged_once(remote: Remote) -> None:
     assert answer(remote.commit({"aa-0": 3}, 3))["executions"] == 3
 
 
+def test_a_message_in_slices_is_judged_and_counted_as_a_chunk_of_one(remote: Remote) -> None:
+    text = json.dumps(messages(0)[0])
+    first = {"token": remote.token, "attempt": "aa-0", "start": 0, "slice": text[:50], "whole": len(text)}
+    last = first | {"start": 50, "slice": text[50:]}
+    problem(remote.call("slice", **last), 409, "staging_mismatch")
+    for _ in range(2):
+        assert answer(remote.call("slice", **first)) == {"staged": 0}
+    for _ in range(2):
+        assert answer(remote.call("slice", **last)) == {"staged": 1}
+    problem(remote.call("slice", **first | {"attempt": "aa-1", "slice": "x" * len(text)}), 422, "bad_request")
+    problem(remote.call("slice", **first | {"attempt": "aa-1", "whole": 49}), 422, "bad_request")
+    problem(remote.call("slice", **first | {"attempt": "aa-1", "whole": 2**27 + 1}), 422, "bad_request")
+    assert remote.staged() == 1
+    assert answer(remote.commit({"aa-0": 1}, 1))["executions"] == 1
+
+
 def test_a_chunk_of_another_size_under_the_same_name_is_refused(remote: Remote) -> None:
     answer(remote.put("aa-0", messages(0, 1, 2)))
     problem(remote.put("aa-0", messages(0, 1)), 409, "staging_mismatch")
@@ -174,6 +191,7 @@ def calls_of_a_holder(remote: Remote) -> dict[str, Json]:
         "release": held,
         "said": {"happening": "rate_limited", "detail": {}, **held},
         "stage": {"lane": 0, **held},
+        "slice": {"attempt": "aa-2", "start": 0, "slice": "{", "whole": 9, "lane": 0, **held},
         "commit": {"positions": {}, "expected": {"aa-0": 2}, "lane": 0, **held},
         "positions": {"positions": {}, "reason": "made_again", "detail": {}, **held},
         "acks": {"lane": 0, "attempts": ["aa-0"], **held},

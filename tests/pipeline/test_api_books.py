@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
 from uuid import uuid4
 
 import pyarrow as pa
@@ -21,23 +20,17 @@ from penstock.errors import (
     RuntimeReplaced,
     ServerUnavailable,
     SettingsError,
-    StillUnfit,
     TokenRefused,
 )
-from penstock.gateway.app import GatewayOptions, make_app
-from penstock.gateway.limits import Limits
-from penstock.gateway.server import Address, serve
-from penstock.kernel import dead_letters, runtimes, subscriptions, tokens
+from penstock.kernel import runtimes, subscriptions, tokens
 from penstock.kernel.connection import Connection, connect
 from penstock.pipeline.api_books import ApiBooks, look
 from penstock.pipeline.books import Server
 from penstock.pipeline.keeper import Keeper
 from penstock.pipeline.outlet import Outlet
-from tests.concurrency.sessions import wait_until
 from tests.gateway.conftest import own
 from tests.gateway.serving import Api, answer
 from tests.ingest.support import PATH, playbook, subscription
-from tests.parts.processes import free_ports, listens
 from tests.parts.troubled import Trouble, Troubled
 from tests.sql.support import rows, value
 
@@ -136,57 +129,6 @@ def test_a_call_that_was_refused_can_be_made_later(own: Api, secret: str) -> Non
         staged = Outlet(Server(own.url, secret), PATH, token).stage(0, "attempt", iter([_rows(0, 5)]))
         for _ in range(2):
             assert answer(client.post(at, json=body | {"expected": staged}))["executions"] == 5
-
-
-def test_large_messages_go_in_smaller_chunks(own: Api, secret: str) -> None:
-    server = Server(own.url, secret)
-    with ApiBooks(server, PATH, None) as books:
-        token = books.lease(uuid4()).token
-        books.stage_open(token, 0)
-        staged = Outlet(server, PATH, token).stage(0, "attempt", iter([_rows(0, 30, b"x" * 1_000_000)]))
-    assert len(staged) == 5
-    assert sum(staged.values()) == 30
-
-
-@contextmanager
-def _taking(limit: int | None, behind_proxy: bool, own: Api, database: str) -> Iterator[str]:
-    """The address of a server that takes bodies of so many bytes, or as many as usual; or of a proxy before it."""
-    if limit is None:
-        yield own.url
-        return
-    if behind_proxy:
-        with Troubled(own.port, most_bytes=limit) as way:
-            yield way.url
-        return
-    (port,), stop = free_ports(1), Event()
-    app = make_app(GatewayOptions(database, limits=Limits(chunk_bytes=limit)))
-    thread = Thread(target=serve, args=[app, Address("127.0.0.1", port), stop])
-    thread.start()
-    try:
-        wait_until(lambda: listens(port), "it listens")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop.set()
-        thread.join()
-
-
-@pytest.mark.parametrize(
-    ("limit", "behind_proxy", "body"), [(None, False, 50 * 2**20), (2**20, False, 2**20), (2**20, True, 2**20)]
-)
-def test_a_message_that_is_larger_than_the_api_takes_is_a_dead_letter_and_stops_no_other(
-    limit: int | None, behind_proxy: bool, body: int, own: Api, database: str, secret: str
-) -> None:
-    batches = [_rows(0, 1), _rows(1, 1, b"x" * body), _rows(2, 1)]
-    with _taking(limit, behind_proxy, own, database) as url, ApiBooks(Server(url, secret), PATH, None) as books:
-        token = books.lease(uuid4()).token
-        books.stage_open(token, 0)
-        staged = Outlet(Server(url, secret), PATH, token).stage(0, "attempt", iter(batches))
-        made = books.commit(token, {PART: {"identity": "t1", "next": 3}}, staged)
-    assert (made.executions, made.dead_lettered) == (2, 1)
-    letter = "select source_offset, reason, body is null, message_key from penstock.ingest_dead_letter"
-    assert rows(own.db, letter) == [(1, "too_large", True, b"\x00\xff")]
-    with pytest.raises(StillUnfit, match="larger than the API takes"):
-        dead_letters.replay(own.db, "ingest-1")
 
 
 # the last is the end of what Spark and Arrow can say

@@ -17,6 +17,8 @@ Positive = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Whole = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Text = Annotated[str, Field(max_length=2000)]
+# names a chunk of messages
+Attempt = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.:-]+$")]
 
 
 class Body(BaseModel):

@@ -115,6 +115,19 @@ def stage_add(
     return int(row[0])
 
 
+def stage_slice(
+    connection: Connection, path: str, token: int, lane: int, attempt: str, start: int, text: str, whole: int
+) -> int:
+    """fn_ingest_stage_slice: how many messages it staged, one if it was the last slice."""
+    with translated(connection):
+        row = connection.execute(
+            "select penstock.fn_ingest_stage_slice(%s, %s::bigint, %s::int, %s, %s::bigint, %s, %s::bigint)",
+            [path, token, lane, attempt, start, text, whole],
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def stage_acks(connection: Connection, path: str, token: int, lane: int, attempts: list[str]) -> list[str]:
     """fn_ingest_stage_acks."""
     with translated(connection):

@@ -74,7 +74,8 @@ grant execute on function penstock.fn_event_recipients to workflow_admin, dot_ex
 -- The pipeline stages and commits; it holds subscriptions, and moves none. The gateway does it for runtimes that hold a token.
 grant execute on function penstock.fn_runtime_lease, penstock.fn_runtime_release, penstock.fn_runtime_said,
   penstock.fn_ingest_stage_open, penstock.fn_ingest_stage_clear, penstock.fn_ingest_commit, penstock.fn_ingest_position_set,
-  penstock.fn_ingest_room, penstock.fn_ingest_stage_add, penstock.fn_ingest_stage_acks, penstock.fn_runtime_once
+  penstock.fn_ingest_room, penstock.fn_ingest_stage_add, penstock.fn_ingest_stage_acks, penstock.fn_runtime_once,
+  penstock.fn_ingest_stage_slice
   to penstock_pipeline, penstock_gateway, workflow_admin;
 grant usage on sequence penstock.job_id_seq to penstock_pipeline;
 

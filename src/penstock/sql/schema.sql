@@ -3510,6 +3510,7 @@ begin
   end if;
   execute format('truncate penstock.%I', v_stage);
   delete from penstock.ingest_chunk c where c.stage = v_stage;
+  delete from penstock.ingest_slice s where s.stage = v_stage;
   return true;
 exception when lock_not_available or undefined_table then
   return false;
@@ -3569,6 +3570,49 @@ begin
   return v_name;
 end
 $_$;
+
+-- Name: fn_ingest_stage_slice(text, bigint, integer, text, bigint, text, bigint); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.fn_ingest_stage_slice(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_start bigint, p_slice text, p_whole bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  -- as JSON, in base64; PostgreSQL holds several copies of it at the last slice
+  c_most constant bigint := 128 * 1024 * 1024;
+  v_held penstock.subscription_runtime;
+  v_stage text := penstock.stage_name(p_subscription, p_runtime_token, p_lane);
+  v_end bigint := p_start + length(p_slice);
+  v_text text;
+  v_is_whole boolean;
+begin
+  select * into v_held from penstock.subscription_runtime r where r.path = p_subscription;
+  perform penstock.runtime_checked(p_subscription, v_held, p_runtime_token);
+  if (p_start >= 0 and v_end > p_start and v_end <= p_whole and p_whole <= c_most and length(p_attempt) between 1 and 200) is not true then
+    raise exception using errcode = 'PS011',
+      message = format('a slice has a name of 1 to 200 characters, and stands within a text of at most %s', c_most);
+  end if;
+  -- the last one again, because its answer got lost
+  if exists (select from penstock.ingest_chunk c where c.stage = v_stage and c.attempt = p_attempt) then
+    return case when v_end = p_whole then 1 else 0 end;
+  end if;
+  insert into penstock.ingest_slice (stage, attempt, start, slice) values (v_stage, p_attempt, p_start, p_slice)
+  on conflict (stage, attempt, start) do update set slice = excluded.slice;
+  if v_end < p_whole then
+    return 0;
+  end if;
+  select string_agg(s.slice, '' order by s.start), bool_and(s.start = s.before) and sum(length(s.slice)) = p_whole
+    into v_text, v_is_whole
+    from (select s.start, s.slice,
+                 coalesce(sum(length(s.slice)) over (order by s.start rows between unbounded preceding and 1 preceding), 0) as before
+            from penstock.ingest_slice s where s.stage = v_stage and s.attempt = p_attempt) s;
+  if v_is_whole is not true then
+    raise exception using errcode = 'PS021', message = format('slices of chunk %s are gone: nothing was staged', p_attempt);
+  end if;
+  delete from penstock.ingest_slice s where s.stage = v_stage and s.attempt = p_attempt;
+  return penstock.fn_ingest_stage_add(p_subscription, p_runtime_token, p_lane, p_attempt, ('[' || v_text || ']')::json);
+end
+$$;
 
 -- Name: fn_iu_core_routes_enabled(); Type: FUNCTION; Schema: penstock; Owner: -
 
@@ -8773,6 +8817,7 @@ CREATE FUNCTION penstock.stage_drop(p_stage text) RETURNS boolean
 begin
   execute format('drop table if exists penstock.%I', p_stage);
   delete from penstock.ingest_chunk c where c.stage = p_stage;
+  delete from penstock.ingest_slice s where s.stage = p_stage;
   return true;
 exception when lock_not_available then
   return false;
@@ -9945,6 +9990,15 @@ CREATE TABLE penstock.ingest_position (
     moved_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='50');
+
+-- Name: ingest_slice; Type: TABLE; Schema: penstock; Owner: -
+
+CREATE UNLOGGED TABLE penstock.ingest_slice (
+    stage text NOT NULL COLLATE pg_catalog."C",
+    attempt text NOT NULL COLLATE pg_catalog."C",
+    start bigint NOT NULL,
+    slice text NOT NULL
+);
 
 -- Name: iu_axis; Type: TABLE; Schema: penstock; Owner: -
 
@@ -11863,6 +11917,11 @@ ALTER TABLE ONLY penstock.ingest_message
 ALTER TABLE ONLY penstock.ingest_position
     ADD CONSTRAINT ingest_position_pkey PRIMARY KEY (path, part);
 
+-- Name: ingest_slice ingest_slice_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
+
+ALTER TABLE ONLY penstock.ingest_slice
+    ADD CONSTRAINT ingest_slice_pkey PRIMARY KEY (stage, attempt, start);
+
 -- Name: iu_axis iu_axis_pkey; Type: CONSTRAINT; Schema: penstock; Owner: -
 
 ALTER TABLE ONLY penstock.iu_axis
@@ -13207,6 +13266,13 @@ REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runt
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_pipeline;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO penstock_gateway;
 GRANT ALL ON FUNCTION penstock.fn_ingest_stage_open(p_subscription text, p_runtime_token bigint, p_lane integer) TO workflow_admin;
+
+-- Name: FUNCTION fn_ingest_stage_slice(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_start bigint, p_slice text, p_whole bigint); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.fn_ingest_stage_slice(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_start bigint, p_slice text, p_whole bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_slice(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_start bigint, p_slice text, p_whole bigint) TO penstock_pipeline;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_slice(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_start bigint, p_slice text, p_whole bigint) TO penstock_gateway;
+GRANT ALL ON FUNCTION penstock.fn_ingest_stage_slice(p_subscription text, p_runtime_token bigint, p_lane integer, p_attempt text, p_start bigint, p_slice text, p_whole bigint) TO workflow_admin;
 
 -- Name: FUNCTION fn_iu_core_routes_enabled(); Type: ACL; Schema: penstock; Owner: -
 

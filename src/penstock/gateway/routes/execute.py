@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from penstock.errors import ActorRefused
 from penstock.gateway.auth import lacks, needs, reaching, speaking
-from penstock.gateway.bodies import Body, Name, Positive, Text, Whole, body, raw, takes
+from penstock.gateway.bodies import Attempt, Body, Name, Positive, Text, Whole, body, raw, takes
 from penstock.gateway.limits import taken_body
 from penstock.gateway.problems import malformed
 from penstock.gateway.state import GatewayState, Shared
@@ -70,7 +70,7 @@ class Chunk(Body):
     subscription: Name
     token: Positive
     lane: Literal[0, 1] = 0
-    attempt: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.:-]+$")]
+    attempt: Attempt
     messages: Annotated[list[StagedMessage], Field(min_length=1, max_length=_MOST)]
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
 from penstock.gateway.auth import holder
-from penstock.gateway.bodies import Body, Name, Positive, Whole, body, takes
+from penstock.gateway.bodies import Attempt, Body, Name, Positive, Whole, body, takes
 from penstock.gateway.state import Shared
 from penstock.kernel import catalog, runtimes, subscriptions
 from penstock.kernel.tokens import Bearer
@@ -72,6 +72,15 @@ class PositionsRequest(Once):
     detail: Detail
 
 
+class SliceRequest(OneLane):
+    """Characters of a message's JSON text, from `start` on of `whole`."""
+
+    attempt: Attempt
+    start: Annotated[int, Field(ge=0, le=2**63 - 1)]
+    slice: Annotated[str, Field(min_length=1)]
+    whole: Positive
+
+
 class RoomRequest(Held):
     limit: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -119,6 +128,13 @@ def said(path: str, caller: Holder, asked: Annotated[Said, Depends(body(Said))],
 def stage(path: str, asked: Annotated[OneLane, Depends(body(OneLane))], state: Shared) -> Json:
     """Have a staging table, which chunks of messages go into."""
     return {"stage": state.ask(runtimes.stage_open, path, asked.token, asked.lane)}
+
+
+@router.post("/slice", openapi_extra=takes(SliceRequest))
+def stage_slice(path: str, asked: Annotated[SliceRequest, Depends(body(SliceRequest))], state: Shared) -> Json:
+    """Stage a message that is too large for one body, slice by slice; the last one does it."""
+    told = (asked.token, asked.lane, asked.attempt, asked.start, asked.slice, asked.whole)
+    return {"staged": state.ask(runtimes.stage_slice, path, *told)}
 
 
 @router.post("/commit", openapi_extra=takes(CommitRequest))

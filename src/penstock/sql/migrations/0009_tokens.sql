@@ -27,6 +27,15 @@ create unlogged table penstock.ingest_chunk (
   primary key (stage, attempt)
 );
 
+-- A message that goes in slices, as far as it has come: of its JSON text, by where they stand in it. Unlogged as well.
+create unlogged table penstock.ingest_slice (
+  stage text collate "C" not null,
+  attempt text collate "C" not null,
+  start bigint not null,
+  slice text not null,
+  primary key (stage, attempt, start)
+);
+
 -- Copies of this database have the same one, and no other database has: by it a source's mark is known for ours.
 alter table penstock.subscription_runtime add column ledger uuid not null default gen_random_uuid();
 
