@@ -2,7 +2,7 @@
 # The container's entry point: one subscription, read by a runtime that reaches the source and the API, and no database.
 #
 #   PENSTOCK_SUBSCRIPTION   the subscription's path
-#   PENSTOCK_SERVER_URL     the server of `penstock serve`, https://…
+#   PENSTOCK_SERVER_URL     the server of `penstock serve`, https://…; http only if the credential says allow_http: true
 #   PENSTOCK_TOKEN_ALIAS    the alias of its token in the file of credentials; server if left out
 #   PENSTOCK_SECRET         the mounted file of credentials; /secrets/credentials.yaml if left out
 #   PENSTOCK_ONCE           1: read what is there, and end (a job); else go on (a service)

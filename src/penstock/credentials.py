@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,17 @@ def _loaded(path: Path, text: str) -> Any:
 
 def _place(path: Path, error: MarkedYAMLError) -> str:
     return str(path) if error.problem_mark is None else f"{path}:{error.problem_mark.line + 1}"
+
+
+def may_be_sent(credential: Mapping[str, Any], scheme: str, host: str) -> bool:
+    """Where it can be read on the way, only if it says so itself: over https or to this machine it cannot."""
+    return scheme == "https" or _is_loopback(host) or credential.get("allow_http") == "true"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -24,6 +24,7 @@ from penstock.errors import (
 )
 from penstock.kernel import runtimes, subscriptions, tokens
 from penstock.kernel.connection import Connection, connect
+from penstock.pipeline.api import Api as Calls
 from penstock.pipeline.api_books import ApiBooks, look
 from penstock.pipeline.books import Server
 from penstock.pipeline.keeper import Keeper
@@ -322,6 +323,18 @@ def test_a_part_says_how_long_its_messages_are_known(own: Api, secret: str) -> N
         for keep_s in (0, -1, 2**31):
             with pytest.raises(PenstockError, match="keep_s"):
                 books.commit(token, {PART: {"identity": "t1", "next": 3, "keep_s": keep_s}}, {})
+
+
+def test_the_token_does_not_leave_in_the_clear(credentials_file: Path) -> None:
+    credentials_file.write_text(json.dumps({"server": {"token": "s3cr3t"}, "open": {"token": "x", "allow_http": True}}))
+    for host in ("penstock.invalid", "127.0.0.1.invalid:8080", "10.0.0.1", "[2001:db8::1]:80", "0.0.0.0"):
+        with pytest.raises(CredentialError, match="in the clear") as told:
+            Calls(Server(f"http://{host}", "server"))
+        assert "s3cr3t" not in str(told.value)
+        Calls(Server(f"http://{host}", "open")).close()
+        Calls(Server(f"https://{host}", "server")).close()
+    for host in ("localhost:8080", "127.0.0.1", "127.1.2.3:80", "[::1]:8080"):
+        Calls(Server(f"http://{host}", "server")).close()
 
 
 def test_an_address_that_is_none_is_refused_in_words(own: Api, secret: str) -> None:

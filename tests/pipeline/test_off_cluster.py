@@ -96,7 +96,7 @@ def _secrets(folder: Path, api: Api, broker: Nats, there: OtherNetwork) -> Path:
     token = tokens.create(api.db, "agent:edge", ["internal"])[1]
     file = folder / "secret.yaml"
     # as platforms mount them: for everybody to read
-    file.write_text(json.dumps({"main": source, "server": {"token": token}}))
+    file.write_text(json.dumps({"main": source, "server": {"token": token, "allow_http": True}}))
     file.chmod(0o644)
     return file
 

@@ -13,6 +13,7 @@ import httpx
 
 from penstock import hosts
 from penstock.closing import Closing
+from penstock.credentials import may_be_sent
 from penstock.errors import (
     BY_SQLSTATE,
     Busy,
@@ -127,9 +128,16 @@ def runtime_path(subscription: str) -> str:
 
 
 def _token(server: Server) -> str:
-    token = hosts.credentials().get(server.token_alias).get("token")
+    credential = hosts.credentials().get(server.token_alias)
+    token = credential.get("token")
     if not token:
         raise CredentialError(f"the credential {server.token_alias} has no `token`: penstock token create makes one")
+    url = httpx.URL(server.url)
+    if not may_be_sent(credential, url.scheme, url.host):
+        raise CredentialError(
+            f"the credential {server.token_alias} is not sent to {server.url} in the clear\n"
+            "Use https, or add allow_http: true to the credential where nobody else is on the way."
+        )
     text = str(token).strip()
     if not re.fullmatch("[!-~]+", text):
         # without it: whatever it is, it may be a secret with something beside it

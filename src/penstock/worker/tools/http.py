@@ -3,13 +3,13 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import Any, NoReturn
 
 import httpx
 
 from penstock.catalog import names
 from penstock.catalog.values import Unfit
+from penstock.credentials import may_be_sent
 from penstock.directives.trace import carried_on
 from penstock.jobs import PermanentError
 from penstock.model import Json
@@ -129,7 +129,7 @@ def _authorised(call: Call, url: httpx.URL, given: Mapping[str, str]) -> dict[st
         )
     if hosts is not None and url.host not in ([hosts] if isinstance(hosts, str) else hosts):
         raise PermanentError(f"http: the credential {alias} is not for {url.host}: its hosts do not list it")
-    if url.scheme != "https" and not _is_loopback(url.host) and credential.get("allow_http") != "true":
+    if not may_be_sent(credential, url.scheme, url.host):
         raise PermanentError(
             f"http: the credential {alias} is not sent to {place(url)} in the clear: "
             "use https, or add allow_http: true to the credential"
@@ -152,15 +152,6 @@ def _header_of(credential: Mapping[str, Any], alias: str) -> tuple[str, str]:
         case {"header": header, "value": value}:
             return header.lower(), value
     raise PermanentError(f"http: the credential {alias} has none of what a request can be signed with: {_KINDS}")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _expected(answer: Answer, expect: list[int] | None, what: str) -> None:
