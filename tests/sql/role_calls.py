@@ -98,6 +98,7 @@ FUNCTIONS: dict[str, tuple[set[str], str]] = {
         "'subscriptions/orders', %(runtime)s, 0, 'a-0',"
         """ '[{"part": "orders/0", "source_offset": 1, "message_id": "m", "attributes": "[]"}]'""",
     ),
+    "fn_ingest_stage_slice": (PIPELINES, "'subscriptions/orders', %(runtime)s, 0, 'a-1', 0, '{', 2"),
     "fn_ingest_stage_acks": (PIPELINES, "'subscriptions/orders', %(runtime)s, 0, array['a-0']"),
     "fn_token_create": (OPERATORS, "'abcdefghijklmnop', sha256('x'), 'user:ada', array['execute']"),
     "fn_token_revoke": (OPERATORS, "%(api_token)s"),
