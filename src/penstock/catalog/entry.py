@@ -75,6 +75,12 @@ def unused_of(kind: str, content: Json) -> tuple[str, ...]:
     return tuple(_stored(kind, content)[1].unused)
 
 
+def cautions_of(content: Json) -> tuple[str, ...]:
+    """What may go wrong unseen with a subscription of the database."""
+    spec = _stored("Subscription", content)[0]
+    return spec.cautions() if isinstance(spec, SubscriptionSpec) else ()
+
+
 def _stored(kind: str, content: Json) -> tuple[Spec, Problems]:
     problems = Problems(f"the {kind} in the catalog")
     spec, found = _spec(located(content), problems)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.catalog.entry import unused_of
+from penstock.catalog.entry import cautions_of, unused_of
 from penstock.cli.catalog import Files, read_files, register_files, show_registered
 from penstock.cli.database import opened
 from penstock.cli.options import Actor, AsJson, Master, MetricsPort, ServerUrl, TokenAlias, server_of
@@ -74,11 +74,14 @@ def show_command(path: SubscriptionPath, json: AsJson = False) -> None:
         one = subscriptions.show(connection, path)
         ledger = subscriptions.positions(connection, path)
         history = subscriptions.history(connection, path)
-        unused = unused_of("Subscription", catalog.entry(connection, path, one.version).content)
+        content = catalog.entry(connection, path, one.version).content
+    unused, cautions = unused_of("Subscription", content), cautions_of(content)
     if json:
-        show_json({"subscription": one, "positions": ledger, "history": history, "unused": unused})
+        show_json(
+            {"subscription": one, "positions": ledger, "history": history, "unused": unused, "cautions": cautions}
+        )
         return
-    show_facts(_facts(one) | {"not used yet": ", ".join(unused) or None})
+    show_facts(_facts(one) | {"not used yet": ", ".join(unused) or None, "mind": "; ".join(cautions) or None})
     show_heading("ledger")
     show_table(
         ("part", "next offset", "moved"), [(at.part, at.next_offset, at.moved_at) for at in ledger], empty="empty"
@@ -111,10 +114,13 @@ def _mover(action: str, does: str) -> Callable[..., None]:
     def move(path: SubscriptionPath, actor: Actor = None, json: AsJson = False) -> None:
         with opened("subscription") as connection:
             state = subscriptions.move(connection, path, action, actor)
+            cautions = cautions_of(catalog.entry(connection, path).content) if state == "ACTIVE" else ()
         if json:
             show_json({"path": path, "state": state})
         else:
             typer.echo(cell(f"{path} is {state}"))
+            for caution in cautions:
+                typer.echo(cell(f"mind: {caution}"), err=True)
 
     move.__doc__ = f"{does}\n\nExample: penstock subscription {action} subscriptions/orders"
     return move

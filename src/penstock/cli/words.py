@@ -112,7 +112,13 @@ def _begins(spec: SubscriptionSpec) -> list[str]:
         first = "the first time where the consumer's deliver policy says"
     if isinstance(spec.options, PubsubOptions):
         first = "the first time with the oldest message the subscription has not heard an acknowledgement of"
-    return [first, "afterwards where the ledger ends, whoever runs it", _LOSS[spec.on_data_loss]]
+    return [first, "afterwards where the ledger ends, whoever runs it", _LOSS[spec.on_data_loss], *_restored(spec)]
+
+
+def _restored(spec: SubscriptionSpec) -> tuple[str, ...]:
+    if isinstance(spec.options, PubsubOptions) and spec.options.restore_mark:
+        return ("an older copy of the database, once restored, is noticed by a mark at the Pub/Sub subscription",)
+    return spec.cautions()
 
 
 def _runs(spec: SubscriptionSpec, pool: str | None) -> list[str]:

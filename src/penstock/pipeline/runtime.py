@@ -196,6 +196,8 @@ class Runtime:
             found = self._starts(books, keeper, entry, source)
             if found is None:
                 return
+            for caution in spec.cautions():
+                log.warning(caution, subscription=self.path)
             log.info("reads", subscription=self.path, source=spec.source, version=entry.version)
             self._run_query(books, keeper, entry, found, source, once=self.once)
             if not isinstance(source, KafkaSource):

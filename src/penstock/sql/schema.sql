@@ -9178,6 +9178,19 @@ begin
 end
 $$;
 
+-- Name: subscription_caution(text); Type: FUNCTION; Schema: penstock; Owner: -
+
+CREATE FUNCTION penstock.subscription_caution(p_path text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select 'an older copy of the database, once restored, is not noticed here: what was acknowledged since is missing then. '
+         'Say restore_mark: true (the login needs roles/pubsub.editor for it), or seek the Pub/Sub subscription back after a restore'
+    from penstock.subscription s join penstock.catalog c on c.path = s.path and c.version = s.version
+   where s.path = p_path and c.content #>> '{spec,source}' = 'pubsub' and c.content #>> '{spec,mode}' = 'pull'
+     and c.content #>> '{spec,restore_mark}' is distinct from 'true'
+$$;
+
 -- Name: subscription_event(text, text, penstock.actor_ref, jsonb, bigint); Type: FUNCTION; Schema: penstock; Owner: -
 
 CREATE FUNCTION penstock.subscription_event(p_path text, p_happening text, p_actor penstock.actor_ref, p_detail jsonb DEFAULT NULL::jsonb, p_execution_id bigint DEFAULT NULL::bigint) RETURNS void
@@ -9232,7 +9245,9 @@ begin
     case when p_to = 'ACTIVE' and v_from = 'PAUSED' then 'resumed'
          else (jsonb_build_object('ACTIVE', 'activated', 'PAUSED', 'paused', 'DRAINING', 'draining', 'DEACTIVATED', 'deactivated'))
               ->> p_to end,
-    p_actor, jsonb_build_object('from', v_from));
+    p_actor, jsonb_build_object('from', v_from)
+      || case when p_to = 'ACTIVE' then jsonb_strip_nulls(jsonb_build_object('caution', penstock.subscription_caution(p_path)))
+              else '{}' end);
   return p_to;
 end
 $$;
@@ -14307,6 +14322,10 @@ REVOKE ALL ON FUNCTION penstock.steps_start(p_starts penstock.step_start[]) FROM
 -- Name: FUNCTION subscription_activable(p_path text); Type: ACL; Schema: penstock; Owner: -
 
 REVOKE ALL ON FUNCTION penstock.subscription_activable(p_path text) FROM PUBLIC;
+
+-- Name: FUNCTION subscription_caution(p_path text); Type: ACL; Schema: penstock; Owner: -
+
+REVOKE ALL ON FUNCTION penstock.subscription_caution(p_path text) FROM PUBLIC;
 
 -- Name: FUNCTION subscription_event(p_path text, p_happening text, p_actor penstock.actor_ref, p_detail jsonb, p_execution_id bigint); Type: ACL; Schema: penstock; Owner: -
 

@@ -1,4 +1,4 @@
--- subscription_moved: put a locked subscription into another state, and say so.
+-- subscription_moved: put a locked subscription into another state, and say so; with a caution, if there is one as it begins to be read.
 --   p_to     ACTIVE, PAUSED, DRAINING or DEACTIVATED
 --   returns  that state
 --   writes   subscription, schedule, execution_event, event_outbox
@@ -14,7 +14,9 @@ begin
     case when p_to = 'ACTIVE' and v_from = 'PAUSED' then 'resumed'
          else (jsonb_build_object('ACTIVE', 'activated', 'PAUSED', 'paused', 'DRAINING', 'draining', 'DEACTIVATED', 'deactivated'))
               ->> p_to end,
-    p_actor, jsonb_build_object('from', v_from));
+    p_actor, jsonb_build_object('from', v_from)
+      || case when p_to = 'ACTIVE' then jsonb_strip_nulls(jsonb_build_object('caution', penstock.subscription_caution(p_path)))
+              else '{}' end);
   return p_to;
 end
 $$;
