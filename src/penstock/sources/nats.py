@@ -20,7 +20,6 @@ from penstock.sources.nats_facts import NANOSECONDS, ConsumerFacts, add_command,
 from penstock.sources.nats_wire import HANDLE, Arrived, Inlet, Wire
 
 ANSWER_S = 5
-NOW_S = 0.1
 PAUSE_S = 0.5
 FETCH_AT_ONCE = 1000
 FETCH_BYTES = 64 * 2**20  # the largest message a NATS server can be told to accept
@@ -33,7 +32,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_RESPONDERS = 503
 NO_MESSAGE = 10037
 # The server's ways to say that a request is over: nothing there, time is up, or the next one does not fit.
-OVER = (404, 408)
+NOTHING, TIME_IS_UP = 404, 408
 CONFLICT = 409
 TOO_LARGE = "MaxBytes"
 GONE = ("Consumer Deleted", "Consumer is push based")
@@ -77,9 +76,9 @@ class NatsSource(Closing):
         left, wait = limit, wait_s
         while left > 0:
             asked = min(left, FETCH_AT_ONCE)
-            batch, is_cut = self._wire.call(self._pull(asked, wait), wait + 4 * ANSWER_S)
+            batch, is_all = self._wire.call(self._pull(asked, wait), wait + 4 * ANSWER_S)
             yield from all_or_given_back(batch, self.give_back)
-            if len(batch) < asked and not (is_cut and batch):
+            if len(batch) < asked and is_all:
                 return
             left, wait = left - len(batch), 0
 
@@ -172,34 +171,42 @@ class NatsSource(Closing):
     async def _pull(self, limit: int, wait_s: float) -> tuple[list[Message], bool]:
         """One request: what is there, or what is there when the first has come. It never outlives its call.
 
-        Also whether the server ended it because of its bytes, so that more may be there.
+        Also whether the server ended it because nothing more is there.
         """
         client = await self._wire.client()
         question = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
-        expires = int(max(wait_s, NOW_S) * NANOSECONDS)
-        request = {"batch": limit, "no_wait": True, "expires": expires, "max_bytes": FETCH_BYTES}
+        # Without a time a server ends such a request when nothing is left; with one also when it was too slow.
+        expires = {"expires": int(wait_s * NANOSECONDS)} if wait_s > 0 else {}
+        request = {"batch": limit, "no_wait": True, "max_bytes": FETCH_BYTES, **expires}
         async with client.inlet() as inlet:
             await client.publish(question, json.dumps(request).encode(), inlet.inbox)
-            got, is_cut = await self._answers(inlet, limit, max(wait_s, NOW_S) + ANSWER_S)
+            got, is_all = await self._answers(inlet, limit, wait_s)
             await client.shut(inlet, ANSWER_S)
             while (late := inlet.take_now()) is not None:
                 if late.status() is None:
                     got.append(late)
-        return [_message(one) for one in got], is_cut
+        return [_message(one) for one in got], is_all
 
-    async def _answers(self, inlet: Inlet, limit: int, within_s: float) -> tuple[list[Arrived], bool]:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + within_s
+    async def _answers(self, inlet: Inlet, limit: int, wait_s: float) -> tuple[list[Arrived], bool]:
         got: list[Arrived] = []
-        while len(got) < limit and (one := await inlet.take(until)) is not None:
+        while len(got) < limit and (one := await self._next(inlet, 0 if got else wait_s)) is not None:
             status = one.status()
             if status is None:
                 got.append(one)
-                # at its limit of pending acknowledgements the server falls silent instead of saying that it is over
-                until = loop.time() + PAUSE_S
             elif self._is_over(*status):
-                return got, TOO_LARGE in status[1]
-        return got, False
+                is_late = status[0] == TIME_IS_UP and wait_s > 0
+                is_cut = TOO_LARGE in status[1] and bool(got)
+                return got, not (is_late or is_cut)
+        return got, True
+
+    async def _next(self, inlet: Inlet, wait_s: float) -> Arrived | None:
+        """None when the server has fallen silent."""
+        loop = asyncio.get_running_loop()
+        one = await inlet.take(loop.time() + wait_s + PAUSE_S)
+        # at its limit of pending acknowledgements it does not say that a request is over; else it is slow
+        if one is None and not (await self._facts()).is_full:
+            one = await inlet.take(loop.time() + ANSWER_S)
+        return one
 
     def _is_over(self, code: int, words: str) -> bool:
         if code == NO_RESPONDERS or (code == CONFLICT and words.startswith(GONE)):
@@ -207,7 +214,7 @@ class NatsSource(Closing):
                 f"The consumer {self._consumer} of stream {self._stream} at {self._wire.name} is gone: "
                 f"{words or 'nobody answers for it'}. Run: {add_command(self._stream, self._consumer)}"
             )
-        return code in OVER or code == CONFLICT
+        return code in (NOTHING, TIME_IS_UP, CONFLICT)
 
     def _settle_all(self, handles: Iterable[str], verdict: bytes) -> int:
         rest = iter(handles)

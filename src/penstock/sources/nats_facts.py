@@ -38,6 +38,11 @@ class ConsumerFacts:
     headers_only: bool
     is_filtered: bool
 
+    @property
+    def is_full(self) -> bool:
+        """Whether it hands nothing out until something is acknowledged."""
+        return 0 < self.max_ack_pending <= self.num_ack_pending
+
     def check(self) -> None:
         """Refuse a consumer that would lose messages, or none of which could be fetched."""
         name = f"The consumer {self.consumer} of stream {self.stream}"
