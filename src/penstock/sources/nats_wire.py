@@ -21,6 +21,7 @@ T = TypeVar("T")
 CONNECT_S = 5
 CALL_S = 60
 CLOSE_S = 1
+AGAIN_S = 0.1
 STATUS_BLOCK = b"NATS/1.0 "
 # what a delivered message is answered at
 HANDLE = "$JS.ACK."
@@ -100,9 +101,12 @@ class WireClient(Client):
         finally:
             self._is_new = False
             if not self.is_connected:
-                # a broken TLS connection never says that it is closed
-                with suppress(Exception):
-                    await asyncio.wait_for(self.close(), CLOSE_S)
+                await self.end()
+
+    async def end(self) -> None:
+        # a broken TLS connection never says that it is closed
+        with suppress(Exception):
+            await asyncio.wait_for(self.close(), CLOSE_S)
 
     @asynccontextmanager
     async def inlet(self, wildcard: bool = False) -> AsyncIterator[Inlet]:
@@ -151,11 +155,16 @@ class Wire:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._client: WireClient | None = None
+        self._connecting = asyncio.Lock()
         self._process = os.getpid()
+        # What is scheduled under it stands before the closing of that loop, which cancels it.
+        self._turn = threading.Lock()
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_S) -> T:
         """Run this to its end on the connection's thread; what went wrong comes out as a SourceError."""
-        future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, timeout_s), self._running_loop())
+        self._leave_parent()
+        with self._turn:
+            future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, timeout_s), self._running_loop())
         try:
             return future.result()
         except SourceError:
@@ -170,21 +179,25 @@ class Wire:
 
     async def client(self) -> WireClient:
         """The connected client."""
-        if self._client is None or not self._client.is_connected:
-            self._client = await self._connected()
-        return self._client
+        # of two that connect one would never be closed
+        async with self._connecting:
+            if self._client is None or not self._client.is_connected:
+                self._client = await self._connected()
+            return self._client
 
     def close(self) -> None:
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
-        if loop is None or thread is None or self._process != os.getpid():
-            return
-        with suppress(Exception):
-            asyncio.run_coroutine_threadsafe(self._close(), loop).result(2 * CONNECT_S)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(CONNECT_S)
-        if not thread.is_alive():
-            loop.close()
+        self._leave_parent()
+        with self._turn:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+            if loop is None or thread is None:
+                return
+            with suppress(Exception):
+                asyncio.run_coroutine_threadsafe(self._close(), loop).result(2 * CONNECT_S)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(CONNECT_S)
+            if not thread.is_alive():
+                loop.close()
 
     async def _connected(self) -> WireClient:
         """The first server of the list that lets us in."""
@@ -200,6 +213,10 @@ class Wire:
         client = WireClient()
         try:
             await asyncio.wait_for(client.connect_once(server, self._options), 2 * CONNECT_S)
+        except asyncio.CancelledError:
+            # it may have connected in the same moment, and nobody would close it
+            await client.end()
+            raise
         except (nats.errors.Error, OSError, TimeoutError):
             raise
         except Exception as error:
@@ -211,14 +228,18 @@ class Wire:
         return client
 
     async def _close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-        # whoever still waits for an answer would wait for ever, once the loop has stopped
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        # one broken off while it connects may leave a connection that nobody closes
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._connecting.acquire(), CLOSE_S)
+        client, self._client = self._client, None
+        if client is not None:
+            await client.end()
+        # Whoever still waits for an answer would wait for ever, once the loop has stopped. A task to which its answer
+        # comes in the moment it is cancelled does not notice, and goes on: so until none is left.
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others, timeout=AGAIN_S)
 
     def _explained(self, error: Exception) -> SourceError:
         text = str(error).removeprefix("nats: ") or type(error).__name__
@@ -234,11 +255,16 @@ class Wire:
             )
         return SourceUnavailable(f"NATS at {self.name} does not answer: {text}. See that the server runs.")
 
+    def _leave_parent(self) -> None:
+        # A fork takes the loop along, but not the thread that runs it, nor one that holds the lock; and the
+        # connection is its parent's.
+        if self._process != os.getpid():
+            self._loop = self._thread = self._client = None
+            self._turn, self._process = threading.Lock(), os.getpid()
+
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        # A fork takes the loop along, but not the thread that runs it; and the connection is its parent's.
-        if self._loop is None or self._process != os.getpid():
-            self._client, self._process = None, os.getpid()
-            self._loop = asyncio.new_event_loop()
+        if self._loop is None:
+            self._loop, self._connecting = asyncio.new_event_loop(), asyncio.Lock()
             self._thread = threading.Thread(target=self._loop.run_forever, name="penstock-nats", daemon=True)
             self._thread.start()
         return self._loop
