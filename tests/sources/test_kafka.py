@@ -1,19 +1,20 @@
 """The Kafka client against a real broker."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer
 
 from penstock.catalog.source import Start
 from penstock.errors import SourceMissing, SourceRefused, SourceUnavailable, SourceUnfit
 from penstock.sources.contract import Attributes, Span
 from penstock.sources.kafka import KafkaSource
 from penstock.sources.kafka_credential import SECRET_OPTIONS
+from penstock.sources.kafka_drain import KafkaDrain
 from tests.concurrency.sessions import wait_until
 from tests.parts.kafka import PASSWORD, USER, Kafka
 from tests.sources.conformance import WRONG_PASSWORD, PeekConformance, SourceConformance
@@ -52,9 +53,10 @@ class KafkaRig:
         self.broker.start()
 
     def group_offsets(self, group: str) -> dict[int, int]:
-        admin = AdminClient({"bootstrap.servers": self.broker.credential["bootstrap_servers"]})
-        future = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group]
-        return {part.partition: part.offset for part in future.result(30).topic_partitions}
+        with closing(KafkaDrain(self.broker.credential, topics=[self.topic], pattern=None, group=group)) as drain:
+            return {
+                part: offset for (_, part), offset in drain.group_offsets([(self.topic, 0), (self.topic, 1)]).items()
+            }
 
 
 @pytest.fixture

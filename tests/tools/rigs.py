@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from time import monotonic
 from typing import Any, Protocol
 from uuid import uuid4
@@ -11,6 +12,7 @@ from penstock.catalog.playbook import PlaybookSpec
 from penstock.jobs import Job
 from penstock.model import Json
 from penstock.sources.kafka import KafkaSource
+from penstock.sources.kafka_drain import KafkaDrain
 from penstock.sources.nats import NatsSource
 from penstock.worker.tools import subscription
 from penstock.worker.tools.contract import Call
@@ -83,7 +85,8 @@ class KafkaRig:
         """Where the group stands."""
         with KafkaSource(self.broker.credential, topic=self.topic) as source:
             parts = [(topic.name, part) for topic in source.topics() for part in topic.partitions]
-            return {part: offset for (_, part), offset in source.group_offsets(self.group, parts).items()}
+        with closing(KafkaDrain(self.broker.credential, topics=[self.topic], pattern=None, group=self.group)) as drain:
+            return {part: offset for (_, part), offset in drain.group_offsets(parts).items()}
 
     def left(self) -> int:
         known = self.offsets()

@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,8 +47,10 @@ REFUSED = {
 MISSING = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 # A group that somebody consumes with will not have its offsets set from outside.
 TAKEN = {KafkaError.UNKNOWN_MEMBER_ID, KafkaError.NON_EMPTY_GROUP, KafkaError.REBALANCE_IN_PROGRESS}
-# The group's place is on its way from one broker to another, or being read.
+# A group's place, or a partition's, is on its way from one broker to another, or being read.
 MOVING = {
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
@@ -167,23 +169,6 @@ class KafkaSource(Closing):
         errors = (one.error for one in done[group].topic_partitions)
         return next((error for error in errors if error is not None), None)
 
-    def group_offsets(self, group: str, parts: Iterable[Partition]) -> Offsets:
-        """Where a group stands; a partition it has no offset of is left out."""
-        asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(*part) for part in parts])]
-        give_up_at = time.monotonic() + ANSWER_S
-        while True:
-            try:
-                return self._group_offsets(asked)
-            except SourceUnavailable as error:
-                if _code(error.__cause__) not in MOVING or time.monotonic() > give_up_at:
-                    raise
-            time.sleep(AGAIN_S)
-
-    def _group_offsets(self, asked: list[ConsumerGroupTopicPartitions]) -> Offsets:
-        found = self._answers(lambda client: client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S))
-        parts = [part for group in found.values() for part in group.topic_partitions]
-        return {(part.topic, part.partition): part.offset for part in parts if part.offset >= 0}
-
     def close(self) -> None:
         self._client = None
 
@@ -199,6 +184,19 @@ class KafkaSource(Closing):
         return [name for name in found if re.fullmatch(self._pattern, name) and not name.startswith("__")]
 
     def _answers(self, ask: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> dict[Any, Any]:
+        """Ask, and again while what is asked for is on its way to another broker."""
+        give_up_at = time.monotonic() + ANSWER_S
+        while True:
+            try:
+                return self._asked(ask)
+            except SourceUnavailable as error:
+                cause = error.__cause__
+                is_moving = isinstance(cause, KafkaException) and cause.args[0].code() in MOVING
+                if not is_moving or time.monotonic() > give_up_at:
+                    raise
+            time.sleep(AGAIN_S)
+
+    def _asked(self, ask: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> dict[Any, Any]:
         """Ask, and wait for every answer, or for the first word that none will come."""
         self._heard.clear()
         client = self._connected()
@@ -259,10 +257,6 @@ class KafkaSource(Closing):
         """What was heard from a broker says more than the time-out that follows from it."""
         heard = [one for one in self._heard if one.code() in codes]
         return (heard[-1] if heard else error).str().rstrip(".")
-
-
-def _code(error: BaseException | None) -> int | None:
-    return int(error.args[0].code()) if isinstance(error, KafkaException) else None
 
 
 def _offset_spec(at: Literal["earliest", "latest"] | datetime) -> Any:

@@ -16,7 +16,7 @@ from confluent_kafka import Message as Record
 
 from penstock.errors import OutOfTurn, SourceRefused, SourceUnavailable, SourceUnfit
 from penstock.sources.drain import Polled, Wanted
-from penstock.sources.kafka import ANSWER_S, KafkaSource, Partition, Topic, silent
+from penstock.sources.kafka import ANSWER_S, KafkaSource, Offsets, Partition, Topic, silent
 
 SOON_S = 0.05
 _LOOK_S = 0.5
@@ -141,9 +141,24 @@ class KafkaDrain:
 
     def _standing(self, topics: tuple[Topic, ...]) -> dict[Partition, Standing]:
         first, end = self._source.offsets("earliest", topics), self._source.offsets("latest", topics)
-        known = self._source.group_offsets(self._group, end) if end else {}
+        known = self.group_offsets(end) if end else {}
         # a topic may lose its head between the two questions
         return {part: Standing(known.get(part, first[part]), min(first[part], end[part]), end[part]) for part in end}
+
+    def group_offsets(self, parts: Iterable[Partition]) -> Offsets:
+        """Where the group stands; a partition it has no offset of is left out.
+
+        A consumer is asked: librdkafka's admin client takes the process down with it when the group's place has moved.
+        """
+        asked = [TopicPartition(*part) for part in parts]
+        try:
+            found = self._consuming().committed(asked, timeout=ANSWER_S)
+        except KafkaException as error:
+            raise self._source.explained(error.args[0], f"offsets of the group {self._group}") from error
+        faults = [part.error for part in found if part.error is not None]
+        if faults:
+            raise self._source.explained(faults[0], f"offsets of the group {self._group}")
+        return {(part.topic, part.partition): part.offset for part in found if part.offset >= 0}
 
     def _refuse_ahead(self, standing: Mapping[Partition, Standing]) -> None:
         for (topic, number), one in standing.items():
