@@ -1,6 +1,8 @@
 """The route worker: one attempt for each event and route, whatever happens, and nothing delivered that is not live."""
 
 import random
+from contextlib import closing
+from itertools import takewhile
 from typing import Any
 
 import psycopg
@@ -117,10 +119,13 @@ def test_what_the_database_can_do_is_delivered_once(
     run(db)
     attempt = value(db, "select attempt_id from penstock.iu_route_attempt where event_ref = %s", event)
     with connect(database) as listener:
-        listener.execute("listen told")
+        listener.execute("listen told; listen the_end")
         assert outbound.deliver(db, attempt) == {"status": "sent"}
         assert outbound.deliver(db, attempt) == {"status": "sent"}
-        told = [one.payload for one in listener.notifies(timeout=0.5)]
+        # after this word on a channel of our own no earlier one is on its way
+        db.execute("notify the_end")
+        with closing(listener.notifies(timeout=60)) as heard:
+            told = [one.payload for one in takewhile(lambda one: one.channel != "the_end", heard)]
     assert attempts(db, event) == [("live", "sent", 1)]
     if kind == "event":
         found = rows(

@@ -57,8 +57,10 @@ def test_a_reader_that_moves_and_lags_is_an_event_once_an_hour(db: Connection) -
     events.tick(db)
     _grow_older(db, "11 minutes")
     db.execute("update penstock.event_cursor set moved_at = now()")
-    for _ in range(2):
-        value(db, "select penstock.cursors_watch()")
+    # within one hour of the clock
+    with db.transaction():
+        for _ in range(2):
+            value(db, "select penstock.cursors_watch()")
     lagging = "select subject_ref from penstock.event_outbox where event_type = 'cursor_lagging'"
     assert sorted(rows(db, lagging)) == [("broadcasts",), ("consumers",)]
     health = "select state from penstock.v_queue_health where part = 'cursor:consumers'"

@@ -39,9 +39,13 @@ def test_a_partition_is_a_month_of_utc_in_any_session(timezone: str, datestyle: 
 @pytest.mark.parametrize("timezone", ["America/New_York", "Pacific/Kiritimati"])
 def test_partitions_are_made_ahead_without_a_gap_in_any_time_zone(timezone: str, db: Connection) -> None:
     db.execute("select set_config('timezone', %s, false)", [timezone])
-    db.execute("select penstock.partitions_ahead(24)")
-    db.execute("set timezone = 'UTC'")
-    bounds = [bound.split("'")[1::2] for (bound,) in db.execute(MONTHS.encode()).fetchall()]
+    with db.transaction():
+        db.execute("select penstock.partitions_ahead(24)")
+        db.execute("set timezone = 'UTC'")
+        (month,) = db.execute("select date_trunc('month', now())::text").fetchone() or ("",)
+    made = [bound.split("'")[1::2] for (bound,) in db.execute(MONTHS.encode()).fetchall()]
+    # a new database may be older than this month
+    bounds = [(begin, end) for begin, end in made if begin >= month]
     assert len(bounds) == 25
     assert [begin for begin, _ in bounds[1:]] == [end for _, end in bounds[:-1]]
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from penstock.embedded import EmbeddedPostgres
-from penstock.kernel import jobs
+from penstock.kernel import jobs, queue
 from penstock.kernel.connection import Connection, connect
+from tests.concurrency.sessions import wait_until
 from tests.conftest import fresh_database
 from tests.sql.support import enqueue
 
@@ -110,10 +111,7 @@ def test_no_call_scans_the_queue_or_its_history(name: str, full: Connection) -> 
 def test_a_look_for_due_jobs_does_not_walk_those_that_are_not(full: Connection) -> None:
     for call in ("promote_due(100)", "lanes_next('{one lane}')"):
         full.execute(f"select penstock.{call}".encode())
-        (plan,) = full.execute(
-            f"explain (analyze, buffers, format json) select penstock.{call}".encode()
-        ).fetchone() or ([],)
-        assert plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"] < 60, call
+        assert _touched(full, call) < 60, call
 
 
 @pytest.mark.parametrize("only", ["p_kinds => '{a,z}'", "p_kinds => '{nothing}', p_pools => '{priority}'"])
@@ -122,18 +120,24 @@ def test_kinds_a_claim_does_not_want_cost_it_nothing(db: Connection, only: str) 
     enqueue(db, "a", pool="priority")
 
     def touched() -> int:
-        with db.transaction(force_rollback=True):
-            (plan,) = db.execute(
-                f"explain (analyze, buffers, format json) select penstock.fn_job_claim('default', 1, {only})".encode()
-            ).fetchone() or ([],)
-        return int(plan[0]["Plan"]["Shared Hit Blocks"])
+        return _touched(db, f"fn_job_claim('default', 1, {only})")
 
-    touched()
     alone = touched()
     jobs.enqueue_many(db, [{"kind": f"kind-{n}", "pool": ("shared", "subscription")[n % 2]} for n in range(5000)])
     db.execute("analyze penstock.job_queue")
-    touched()
     assert touched() < alone + 100
+
+
+def _touched(connection: Connection, call: str) -> int:
+    """How many pages it takes, at the least: after any vacuum it is planned anew, which takes some of the catalog's."""
+    pages = []
+    for _ in range(3):
+        with connection.transaction(force_rollback=True):
+            (plan,) = connection.execute(
+                f"explain (analyze, buffers, format json) select penstock.{call}".encode()
+            ).fetchone() or ([],)
+        pages.append(plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"])
+    return int(min(pages))
 
 
 def _plan(connection: Connection, pools: str, below: bool) -> str:
@@ -166,7 +170,17 @@ def test_a_plan_made_for_an_empty_queue_is_not_kept_for_a_full_one(db: Connectio
     for _ in range(10):
         assert _claimed(db, 500) == ([], [])
     db.execute(_FILL)
-    db.execute("select penstock.fn_queue_tick()")
+
+    def is_known() -> bool:
+        queue.tick(db)
+        known = (
+            "select pg_relation_size(c.oid) / 8192 <= 64 + 2 * c.relpages"
+            " from pg_class c where c.oid = 'penstock.job_queue'::regclass"
+        )
+        return db.execute(known).fetchone() == (True,)
+
+    # a tick leaves it to the next one while a vacuum works on the queue
+    wait_until(is_known, "the queue's statistics are of the full one")
     with db.transaction():
         before = _sequential_scans(db)
         assert len(_claimed(db, 500)[0]) == 500

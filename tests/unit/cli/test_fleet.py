@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from threading import Event
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -51,10 +53,12 @@ class Holder:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
+        self.begun_at: list[float] = []
         self.told: dict[str, Event] = {}
         self.ends: dict[str, str | BaseException] = {}
 
     def __call__(self, path: str, stop: Event) -> str:
+        self.begun_at.append(monotonic())
         self.begun.append(path)
         self.told[path] = stop
         if path not in self.ends:
@@ -98,7 +102,8 @@ def _ended(fleet: Fleet, *listed: SubscriptionView) -> None:
 def test_an_active_one_is_begun_once(fleet: Fleet, holder: Holder) -> None:
     for _ in range(3):
         _look(fleet, one())
-    assert (fleet.running, holder.begun) == (["orders"], ["orders"])
+    wait_until(lambda: holder.begun == ["orders"], "it has begun", 10)
+    assert fleet.running == ["orders"]
     assert fleet.stop(10) == []
 
 
@@ -134,6 +139,7 @@ def test_one_that_is_read_by_the_clock_from_now_on_is_begun_anew(fleet: Fleet, h
 
 def test_a_pause_keeps_its_place(fleet: Fleet, holder: Holder) -> None:
     _look(fleet, one())
+    wait_until(lambda: "orders" in holder.told, "it has begun", 10)
     for _ in range(3):
         _look(fleet, one(state="PAUSED"))
     assert (fleet.running, holder.told["orders"].is_set()) == (["orders"], False)
@@ -174,13 +180,14 @@ def test_one_that_another_holds_waits_until_its_place_is_free(error: Exception, 
     fleet.stop(10)
 
 
-def test_while_the_database_is_away_it_is_tried_again_at_growing_pauses(fleet: Fleet, holder: Holder) -> None:
+def test_while_the_database_is_away_it_is_tried_again_at_growing_pauses(
+    fleet: Fleet, holder: Holder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.cli.fleet._FIRST_WAIT_S", 0.1)
     holder.ends["orders"] = DatabaseUnavailable("away")
-    _ended(fleet, one())
-    assert holder.begun == ["orders"]
-    _look_until(fleet, lambda: len(holder.begun) == 2, "it is tried again", one())
-    _ended(fleet, one())
-    assert len(holder.begun) == 2
+    _look_until(fleet, lambda: len(holder.begun) >= 4, "it is tried again and again", one())
+    pauses = [after - before for before, after in pairwise(holder.begun_at)]
+    assert [pause >= least for pause, least in zip(pauses, (0.1, 0.2, 0.4), strict=False)] == [True] * 3
 
 
 def test_one_that_was_drained_and_activated_again_begins_again(fleet: Fleet, holder: Holder) -> None:
