@@ -13,7 +13,7 @@ from penstock.kernel import tokens
 from penstock.kernel.connection import Connection
 from tests.acceptance.processes import until
 from tests.gateway.serving import ACTOR, serving
-from tests.gateway.test_connections import LIVEZ, SHORT, _connected, _is_closed
+from tests.gateway.test_connections import LIVEZ, SHORT, _connected, _is_closed, _is_let_in
 from tests.parts.certificates import Certificates, make_certificates
 
 MOST = 20
@@ -43,6 +43,13 @@ def short(database: str, certificates: Certificates) -> Iterator[int]:
         yield port
 
 
+@pytest.fixture
+def fair(database: str, certificates: Certificates) -> Iterator[int]:
+    """The port of a server that waits for as long as a slow machine may take."""
+    with serving(database, waits=Waits(head_s=30, idle_s=30), certificates=certificates) as port:
+        yield port
+
+
 def _livez(port: int, trust: ssl.SSLContext) -> int:
     return httpx.get(f"https://127.0.0.1:{port}/livez", verify=trust).status_code
 
@@ -63,7 +70,7 @@ def test_a_connection_that_does_not_shake_hands_is_closed(short: int, sent: byte
     with _connected(short) as connection:
         connection.sendall(sent)
         until(lambda: _is_closed(connection), "it is closed", _SOON_S)
-    assert _livez(short, trust) == 200
+    until(lambda: _is_let_in(f"https://127.0.0.1:{short}/livez", trust), "others are let in")
 
 
 @pytest.mark.parametrize("sent", [b"", LIVEZ[:-2]], ids=["nothing", "half a head"])
@@ -73,11 +80,11 @@ def test_a_connection_that_brings_no_request_is_closed(short: int, sent: bytes, 
         until(lambda: _is_closed(connection), "it is closed", _SOON_S)
 
 
-def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(short: int, trust: ssl.SSLContext) -> None:
+def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(fair: int, trust: ssl.SSLContext) -> None:
     for _ in range(_TRIES):
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         spoken = trust.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
-        with _connected(short) as connection:
+        with _connected(fair) as connection:
             while True:
                 try:
                     spoken.do_handshake()
@@ -100,10 +107,10 @@ def _read(spoken: ssl.SSLObject, incoming: ssl.MemoryBIO, connection: socket.soc
             incoming.write(came)
 
 
-def test_a_large_body_is_taken_whole(db: Connection, short: int, trust: ssl.SSLContext) -> None:
+def test_a_large_body_is_taken_whole(db: Connection, fair: int, trust: ssl.SSLContext) -> None:
     _, token = tokens.create(db, ACTOR, ["execute"])
     body = {"playbook": "no/such", "payload": {"a": "x" * 2_000_000}}
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=f"https://127.0.0.1:{short}", headers=headers, verify=trust, timeout=60) as client:
+    with httpx.Client(base_url=f"https://127.0.0.1:{fair}", headers=headers, verify=trust, timeout=60) as client:
         for _ in range(3):
             assert client.post("/api/execute", json=body).json()["code"] == "unknown_playbook"

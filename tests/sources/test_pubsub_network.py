@@ -138,7 +138,9 @@ def test_a_fetch_ends_though_messages_go_on_coming_one_by_one() -> None:
         assert fetching.result(DEADLINE_S / 10)
 
 
-def test_no_pull_is_broken_off_before_the_server_has_had_time_to_answer() -> None:
+def test_no_pull_is_broken_off_before_the_server_has_had_time_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    # so that no fetch ends early because its messages come slowly
+    monkeypatch.setattr("penstock.sources.pubsub.TRICKLE_S", 60)
     with _trickle() as (handler, source):
         for wait_s in (0, 1, 30):
             assert len(list(source.fetch(3, wait_s))) == 3

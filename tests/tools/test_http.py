@@ -172,17 +172,17 @@ def test_no_cookie_goes_from_one_call_to_the_next(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "says"),
+    ("reply", "timeout_s", "says"),
     [
-        (Reply(does="hang"), "no answer within 1 s"),
-        (Reply(does="drip", length=1000), "no answer within 1 s"),
-        (Reply(does="drop"), "ReadError"),
-        (Reply(body=b"half", length=100), "RemoteProtocolError"),
+        (Reply(does="hang"), 1, "no answer within 1 s"),
+        (Reply(does="drip", length=1000), 1, "no answer within 1 s"),
+        (Reply(does="drop"), 30, "ReadError"),
+        (Reply(body=b"half", length=100), 30, "RemoteProtocolError"),
     ],
 )
-def test_a_server_that_does_not_answer_is_tried_again(caller: Caller, reply: Reply, says: str) -> None:
+def test_a_server_that_does_not_answer_is_tried_again(caller: Caller, reply: Reply, timeout_s: int, says: str) -> None:
     with web(reply) as server, pytest.raises(http.Unanswered, match=says):
-        _get(caller, server, timeout_s=1)
+        _get(caller, server, timeout_s=timeout_s)
 
 
 def test_a_job_with_less_time_waits_no_longer(caller: Caller) -> None:

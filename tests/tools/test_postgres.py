@@ -210,7 +210,7 @@ class _Line:
 
 @pytest.fixture
 def lines() -> Pools[_Line]:
-    return Pools(lambda _: _Line(), lambda one: one.is_open, lambda one: one.is_open, idle_s=0.1)
+    return Pools(lambda _: _Line(), lambda one: one.is_open, lambda one: one.is_open, idle_s=1)
 
 
 def test_what_nobody_uses_is_closed(lines: Pools[_Line]) -> None:

@@ -32,10 +32,10 @@ def test_what_no_step_has_seen_does_not_come_nearer_to_the_dead_letters(
     while rig.left():
         polled = steps.poll(batch=1000, ack="auto")
         assert polled["count"] > 10 or rig.left() == 0
-        # sizes are guessed from those seen: a few come in vain, of 400, and no message comes so again and again
+        # sizes are guessed from those seen: a few come in vain, of 400, and none so often that it becomes a dead letter
         never_seen = [one.deliveries for one in pubsub_server.unsettled(rig.name)]
         assert sum(never_seen) <= most
-        assert max(never_seen, default=0) <= 2
+        assert max(never_seen, default=0) <= 4
     assert pubsub_server.messages(letters) == []
 
 

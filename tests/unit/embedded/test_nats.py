@@ -24,6 +24,7 @@ from tests.unit.embedded.support import (
     environment,
     eventually,
     holds_as,
+    in_child,
     kill,
     let_go,
     reachable_folder,
@@ -96,6 +97,11 @@ def test_second_start_reuses_the_server(folder: Path) -> None:
 
 
 def test_leave_may_be_called_twice_and_start_again_after_it(folder: Path) -> None:
+    """On its port, unless somebody else has taken it meanwhile."""
+    assert any(_starts_again(folder.with_name(f"nats-{number}")) for number in range(3))
+
+
+def _starts_again(folder: Path) -> bool:
     server = EmbeddedNats(folder)
     server.leave()
     url = server.start()
@@ -103,21 +109,31 @@ def test_leave_may_be_called_twice_and_start_again_after_it(folder: Path) -> Non
     server.leave()
     server.leave()
     assert not is_running(folder)
-    assert server.start() == url
+    is_there = server.start() == url
     assert server.credential()["password"] == password
     server.leave()
+    return is_there
 
 
 def test_a_taken_port_is_left_to_its_owner(folder: Path) -> None:
+    """Somebody else may take it before we do: of three one is ours."""
+    assert any(_leaves_its_port(folder.with_name(f"nats-{number}")) for number in range(3))
+
+
+def _leaves_its_port(folder: Path) -> bool:
     with EmbeddedNats(folder) as server:
         port = int(server.url().rpartition(":")[2])
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        other.bind(("127.0.0.1", port))
-        other.listen()
+        try:
+            other.bind(("127.0.0.1", port))
+            other.listen()
+        except OSError:
+            return False
         with EmbeddedNats(folder) as server:
             assert server.url() != f"nats://127.0.0.1:{port}"
             assert answers(server)
+    return True
 
 
 def test_two_processes_share_it_and_the_last_to_leave_stops_it(folder: Path) -> None:
@@ -143,11 +159,7 @@ def test_a_killed_user_does_not_keep_it_running(folder: Path) -> None:
 
 def test_a_forked_child_is_no_user(folder: Path) -> None:
     with EmbeddedNats(folder) as server:
-        child = os.fork()
-        if child == 0:
-            server.leave()
-            os._exit(0)
-        os.waitpid(child, 0)
+        in_child(server.leave)
         assert answers(server)
 
 
@@ -233,7 +245,7 @@ def test_a_home_that_cannot_be_made_says_so(folder: Path) -> None:
 
 def test_does_not_hold_our_output_open_nor_hear_our_terminal(folder: Path) -> None:
     command = user_command(folder, EmbeddedNats, then="import os; os.kill(os.getpid(), 9)")
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, env=environment())
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S * 3, env=environment())
     assert ran.returncode == -signal.SIGKILL
     with EmbeddedNats(folder) as server:
         assert server.url() in ran.stdout

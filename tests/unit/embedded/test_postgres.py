@@ -21,6 +21,7 @@ from tests.unit.embedded.support import (
     ask,
     environment,
     eventually,
+    in_child,
     kill,
     let_go,
     pid_of,
@@ -122,11 +123,7 @@ def test_a_reused_process_id_does_not_keep_it_running(data: Path) -> None:
 
 def test_a_forked_child_is_no_user(data: Path) -> None:
     with EmbeddedPostgres(data) as server:
-        child = os.fork()
-        if child == 0:
-            server.leave()
-            os._exit(0)
-        os.waitpid(child, 0)
+        in_child(server.leave)
         assert ask(server.url(), "select 1") == "1"
 
 
@@ -246,7 +243,7 @@ def test_a_server_that_cannot_start_says_why_and_where(data: Path) -> None:
 
 def test_does_not_hold_our_output_open_nor_hear_our_terminal(data: Path) -> None:
     command = user_command(data, then="import os; os.kill(os.getpid(), 9)")
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, env=environment())
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S * 3, env=environment())
     assert ran.returncode == -signal.SIGKILL
     with EmbeddedPostgres(data):
         assert str(data) in ran.stdout
