@@ -25,7 +25,7 @@ ROUTES = {
     ("GET", RUNTIME): "internal",
     **{
         ("POST", f"{RUNTIME}/{name}"): "internal"
-        for name in ("lease", "release", "said", "stage", "commit", "positions", "room", "acks", "clear")
+        for name in ("lease", "release", "said", "stage", "slice", "commit", "positions", "room", "acks", "clear")
     },
 }
 PUBSUB: Json = {"source": "pubsub", "subscription": "projects/p/subscriptions/orders"}
