@@ -3,6 +3,7 @@
 import json
 import re
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,9 +112,9 @@ def test_subscription(caller: Caller, nats_server: Nats) -> None:
     rig = NatsRig(nats_server)
     rig.publish([b"one", b"two"])
     caller.credentials(json.dumps({"feed": rig.credential()}))
-    call = _call(caller, "subscription", ORDERS=rig.stream)
+    call = replace(_call(caller, "subscription", ORDERS=rig.stream), job=caller.held())
     result = subscription.run(call)
-    assert (result["bodies"], result["messages"][0]["ref"]) == (["one", "two"], "penstock://result/7#/bodies/0")
+    assert (result["bodies"], result["messages"][0]["ref"]) == (["one", "two"], "penstock://result/1#/bodies/0")
     call.pledges[0].kept()
     assert rig.left() == 0
 

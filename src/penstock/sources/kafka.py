@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
@@ -31,6 +31,7 @@ ANSWER_S = 15
 LOOK_S = 0.05
 AGAIN_S = 0.25
 GRACE_S = 3  # a broker that restarts, or a leader that moves, is back soon
+T = TypeVar("T")
 Partition = tuple[str, int]
 Offsets = dict[Partition, int]
 
@@ -183,18 +184,21 @@ class KafkaSource(Closing):
             raise self.explained(error.args[0]) from error
         return [name for name in found if re.fullmatch(self._pattern, name) and not name.startswith("__")]
 
-    def _answers(self, ask: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> dict[Any, Any]:
+    def settled(self, ask: Callable[[], T]) -> T:
         """Ask, and again while what is asked for is on its way to another broker."""
         give_up_at = time.monotonic() + ANSWER_S
         while True:
             try:
-                return self._asked(ask)
+                return ask()
             except SourceUnavailable as error:
                 cause = error.__cause__
                 is_moving = isinstance(cause, KafkaException) and cause.args[0].code() in MOVING
                 if not is_moving or time.monotonic() > give_up_at:
                     raise
             time.sleep(AGAIN_S)
+
+    def _answers(self, ask: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> dict[Any, Any]:
+        return self.settled(lambda: self._asked(ask))
 
     def _asked(self, ask: Callable[[AdminClient], Mapping[Any, "Future[Any]"]]) -> dict[Any, Any]:
         """Ask, and wait for every answer, or for the first word that none will come."""

@@ -151,14 +151,17 @@ class KafkaDrain:
         A consumer is asked: librdkafka's admin client takes the process down with it when the group's place has moved.
         """
         asked = [TopicPartition(*part) for part in parts]
+        found = self._source.settled(lambda: self._committed(asked))
+        return {(part.topic, part.partition): part.offset for part in found if part.offset >= 0}
+
+    def _committed(self, asked: list[TopicPartition]) -> list[TopicPartition]:
         try:
             found = self._consuming().committed(asked, timeout=ANSWER_S)
+            for fault in (part.error for part in found if part.error is not None):
+                raise KafkaException(fault)
         except KafkaException as error:
             raise self._source.explained(error.args[0], f"offsets of the group {self._group}") from error
-        faults = [part.error for part in found if part.error is not None]
-        if faults:
-            raise self._source.explained(faults[0], f"offsets of the group {self._group}")
-        return {(part.topic, part.partition): part.offset for part in found if part.offset >= 0}
+        return found
 
     def _refuse_ahead(self, standing: Mapping[Partition, Standing]) -> None:
         for (topic, number), one in standing.items():
